@@ -8,10 +8,7 @@ import * as Files from "../Files.js"
 import * as Markdown from "../Markdown.js"
 import * as Processes from "../Processes.js"
 import type { Topic } from "../Topic.js"
-
-const filesAtOnce = 16
-
-const size = 10 * 2 ** 10
+import { countOf, filesAtOnce, size } from "./smallFiles.js"
 
 export const effect4: Topic = {
   name: "effect4",
@@ -23,7 +20,7 @@ export const effect4: Topic = {
           message: "The packages for Effect 4 are not there: npm run effect4 -- --no-tests"
         })
       }
-      const count = setting.full ? 10_000 : 1000
+      const count = countOf(setting)
       const folder = yield* Files.makeMany(setting.folder, count, size)
       const programs = join(setting.folder, "effect4")
       yield* Bundle.programs(["contenders/stevedoreEngine", "contenders/stevedoreSmallFiles"], programs, [

@@ -5,18 +5,20 @@ import * as Files from "../Files.js"
 import * as Markdown from "../Markdown.js"
 import * as Processes from "../Processes.js"
 import { summary } from "../Statistics.js"
-import type { Topic } from "../Topic.js"
+import type { Setting, Topic } from "../Topic.js"
 
-const filesAtOnce = 16
+export const filesAtOnce = 16
 
 /** Whatever `--size` says: it is meant for files that are not small. */
-const size = 10 * 2 ** 10
+export const size = 10 * 2 ** 10
+
+export const countOf = ({ full }: Setting): number => full ? 10_000 : 1000
 
 export const smallFiles: Topic = {
   name: "small-files",
   run: (setting) =>
     Effect.gen(function*() {
-      const count = setting.full ? 10_000 : 1000
+      const count = countOf(setting)
       const folder = yield* Files.makeMany(setting.folder, count, size)
       const sink = yield* Processes.sink(setting.programs)
       const words = [sink.origin, folder, count, filesAtOnce]
