@@ -62,13 +62,16 @@ const asked = <A>(
 const read = (database: Database, method: string, key: string): Effect.Effect<unknown, StoreError> =>
   asked(database, { method, key, mode: "readonly" }, (store): IDBRequest<unknown> => store.get(key))
 
+/** As a store gives what it may not have. */
+const given = <A>(value: A | undefined): Option.Option<A> => Option.fromNullable(value)
+
 /**
  * What a ledger needs: a page that only uploads does not load the rest of a `KeyValueStore`.
  *
  * @internal
  */
 export const forLedger = (database: Database): Pick<KeyValueStore.KeyValueStore, "get" | "set" | "remove"> => ({
-  get: (key) => Effect.map(read(database, "get", key), (value) => Option.fromNullable(textOf(value))),
+  get: (key) => Effect.map(read(database, "get", key), (value) => given(textOf(value))),
   set: (key, value) =>
     Effect.asVoid(asked(database, { method: "set", key, mode: "readwrite" }, (store) => store.put(value, key))),
   remove: (key) => asked(database, { method: "remove", key, mode: "readwrite" }, (store) => store.delete(key))
@@ -78,8 +81,7 @@ export const forLedger = (database: Database): Pick<KeyValueStore.KeyValueStore,
 export const over = (database: Database): KeyValueStore.KeyValueStore =>
   KeyValueStore.make({
     ...forLedger(database),
-    getUint8Array: (key) =>
-      Effect.map(read(database, "getUint8Array", key), (value) => Option.fromNullable(bytesOf(value))),
+    getUint8Array: (key) => Effect.map(read(database, "getUint8Array", key), (value) => given(bytesOf(value))),
     clear: asked(database, { method: "clear", mode: "readwrite" }, (store) => store.clear()),
     size: asked(database, { method: "size", mode: "readonly" }, (store) => store.count())
   })

@@ -8,7 +8,7 @@ interface Module {
   readonly same?: string
   /** Other names for the same meaning; with a slash, the name of a member of another module. */
   readonly renamed?: Readonly<Record<string, string>>
-  /** Written in another form, by a rule in `rewrites.ts`. */
+  /** Written in another form, by a rule in `rules/`. */
   readonly rewritten?: string
 }
 

@@ -16,17 +16,12 @@ const failed = (method: string, key: string) => ({ name }: DatabaseFailure): Sto
   return new KeyValueStore.KeyValueStoreError({ message: cause.message, method, key, cause })
 }
 
-export const forLedger = (database: Database): Pick<KeyValueStore.KeyValueStore, "get" | "set" | "remove"> => ({
-  get: (key) => Effect.map(read(database, "get", key), textOf),
-  set: (key, value) =>
-    Effect.asVoid(asked(database, { method: "set", key, mode: "readwrite" }, (store) => store.put(value, key))),
-  remove: (key) => asked(database, { method: "remove", key, mode: "readwrite" }, (store) => store.delete(key))
-})
+const given = <A>(value: A | undefined): A | undefined => value
 
 export const over = (database: Database): KeyValueStore.KeyValueStore =>
   KeyValueStore.make({
     ...forLedger(database),
-    getUint8Array: (key) => Effect.map(read(database, "getUint8Array", key), bytesOf),
+    getUint8Array: (key) => Effect.map(read(database, "getUint8Array", key), (value) => given(bytesOf(value))),
     clear: asked(database, { method: "clear", mode: "readwrite" }, (store) => store.clear()),
     size: asked(database, { method: "size", mode: "readonly" }, (store) => store.count()),
     keys: Effect.map(
