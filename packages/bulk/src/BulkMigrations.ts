@@ -130,11 +130,20 @@ const run = Migrator.make({})({
   loader: Migrator.fromRecord({ "0001_jobs": first, "0002_traces": second })
 })
 
-// A statement of SQLite then costs one write to the disk instead of several. The file remembers it.
-const written = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => isPostgres(sql) ? Effect.void : Effect.asVoid(sql.unsafe("pragma journal_mode = wal"))
-)
+// of several that begin at once on an empty database, one makes the tables, and the others find them
+const inPostgres = Effect.retry(run, { schedule: Schedule.spaced("200 millis"), times: 5 })
+
+/**
+ * In a file of SQLite, with one write to the disk for a statement instead of several, which the file remembers. A transaction
+ * waits for others that write: refused, it could not be tried again, because a client of `@effect/sql-libsql` answers
+ * nothing more after a transaction that could not begin.
+ */
+const inSqlite = (sql: SqlClient.SqlClient) =>
+  sql.unsafe("pragma journal_mode = wal").pipe(
+    Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 25 }),
+    Effect.zipRight(sql.unsafe("pragma busy_timeout = 5000")),
+    Effect.zipRight(run)
+  )
 
 /**
  * Makes the tables that are missing, and does nothing if none is. The names of all of them begin with `bulk_`. Safe to
@@ -145,8 +154,7 @@ const written = Effect.flatMap(
  * @since 0.1.0
  * @category migrations
  */
-export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Effect.zipRight(
-  written,
-  // of several that begin at once on an empty database, one makes the tables, and the others find them
-  Effect.asVoid(Effect.retry(run, { schedule: Schedule.spaced("200 millis"), times: 5 }))
+export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => Effect.asVoid(isPostgres(sql) ? inPostgres : inSqlite(sql))
 )
