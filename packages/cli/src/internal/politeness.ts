@@ -28,18 +28,19 @@ const keepUp = (command: string, first: LimitRate.LimitRate, limit: BandwidthLim
             running: { pid: process.pid, command, limit: wanted.text, rate: Number.isFinite(rate) ? rate : null }
           })
       })
-    const told = Option.match(register, {
-      onNone: () => Effect.succeedNone,
-      onSome: ({ take }) => Effect.map(take(name), Option.flatMap(LimitRate.parse))
-    })
-    const look = Effect.gen(function*() {
-      const change = yield* told
-      wanted = Option.getOrElse(change, () => wanted)
-      const { rate } = yield* limit.current
+    const follow = Effect.gen(function*() {
       const next = yield* now(wanted)
-      if (Option.isNone(change) && rate === next.rate) return
       yield* limit.set(next)
       yield* say(next.rate)
+    })
+    const change = (text: string) => {
+      wanted = Option.getOrElse(LimitRate.parse(text), () => wanted)
+      return follow
+    }
+    const look = Effect.gen(function*() {
+      yield* Option.match(register, { onNone: () => Effect.void, onSome: ({ take }) => take(name, change) })
+      const { rate } = yield* limit.current
+      if (rate !== (yield* now(wanted)).rate) yield* follow
     })
     yield* Effect.addFinalizer(() =>
       Option.match(register, { onNone: () => Effect.void, onSome: ({ leave }) => leave(name) })

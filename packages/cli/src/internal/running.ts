@@ -30,19 +30,20 @@ export interface Named {
 
 /**
  * What running commands say of themselves, and what they are told: in the state directory, where each has a file that only
- * it writes, and beside it one that it takes away once it has done what it says.
+ * it writes (`.json`), and beside it one for what it is told (`.limit`), which it renames when it takes it (`.taken`) and
+ * removes once it says that it has done it. Told something else meanwhile, it finds that the next time.
  *
  * @internal
  */
 export interface Register {
   readonly say: (named: Named) => Effect.Effect<void>
-  /** What the command was told since it last took something. */
-  readonly take: (name: string) => Effect.Effect<Option.Option<string>>
+  /** Does what the command was told since it last did so, if it was told anything. */
+  readonly take: (name: string, change: (limit: string) => Effect.Effect<void>) => Effect.Effect<void>
   readonly leave: (name: string) => Effect.Effect<void>
   /** Every command that runs. What killed commands have left is removed. */
   readonly all: Effect.Effect<ReadonlyArray<Named>>
   readonly tell: (name: string, limit: string) => Effect.Effect<void>
-  /** Whether the command has still to take what it was told. */
+  /** Whether the command has still to do what it was told. */
   readonly isTold: (name: string) => Effect.Effect<boolean>
 }
 
@@ -74,7 +75,9 @@ export const register: Effect.Effect<Option.Option<Register>, never, FileSystem.
       Effect.flatMap(directory.writeAside(text), (aside) =>
         Effect.zipRight(directory.makeDirectory(folder), fs.rename(aside, pathOf(name))))
     )
-  const leave = (name: string) => Effect.zipRight(remove(`${name}.json`), remove(`${name}.limit`))
+  const isThere = (name: string) => Effect.orElseSucceed(fs.exists(pathOf(name)), () => false)
+  const leave = (name: string) =>
+    Effect.forEach(["json", "limit", "taken"], (kind) => remove(`${name}.${kind}`), { discard: true })
   const read = (name: string) =>
     Effect.gen(function*() {
       const text = yield* Effect.option(fs.readFileString(pathOf(`${name}.json`)))
@@ -85,7 +88,13 @@ export const register: Effect.Effect<Option.Option<Register>, never, FileSystem.
     })
   return Option.some<Register>({
     say: ({ name, running }) => write(`${name}.json`, encode(running)),
-    take: (name) => Effect.zipLeft(Effect.option(fs.readFileString(pathOf(`${name}.limit`))), remove(`${name}.limit`)),
+    take: (name, change) =>
+      fs.rename(pathOf(`${name}.limit`), pathOf(`${name}.taken`)).pipe(
+        Effect.zipRight(fs.readFileString(pathOf(`${name}.taken`))),
+        Effect.flatMap(change),
+        Effect.zipRight(remove(`${name}.taken`)),
+        Effect.ignore
+      ),
     leave,
     all: Effect.gen(function*() {
       const names = yield* Effect.orElseSucceed(fs.readDirectory(directory.pathOf(folder)), () => [])
@@ -96,6 +105,7 @@ export const register: Effect.Effect<Option.Option<Register>, never, FileSystem.
       return all.flatMap(Option.toArray).toSorted((one, other) => one.running.pid - other.running.pid)
     }),
     tell: (name, limit) => write(`${name}.limit`, limit),
-    isTold: (name) => Effect.orElseSucceed(fs.exists(pathOf(`${name}.limit`)), () => false)
+    // one after the other: what is taken in between is seen in its second place
+    isTold: (name) => Effect.exists([`${name}.limit`, `${name}.taken`], isThere)
   })
 })
