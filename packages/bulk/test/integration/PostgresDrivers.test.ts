@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, layer } from "@effect/vitest"
 import type { SandboxOptions } from "@stevedore/testing"
 import { FaultScript } from "@stevedore/testing"
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer, Option, Schedule } from "effect"
 import { freePort, type Postgres, postgres } from "../support/postgres.js"
 import { prepared, script } from "../support/processes.js"
 
@@ -33,11 +33,13 @@ layer(Layer.scoped(Prepared, prepare), { excludeTestServices: true, timeout: 120
           slow
         )
         const member = Effect.flatMap(freePort, (port) => runner(database.url, { CLUSTER_PORT: `${port}` }))
-        const [first] = yield* Effect.all([member, member])
+        const members = yield* Effect.all([member, member])
         yield* reached(5)
-        yield* until(Effect.map(heldBy(first), (held) => held > 0))
-        yield* first.signal("SIGKILL")
-        yield* until(Effect.map(heldBy(first), (held) => held === 0))
+        // either may be up much later than the other, with all chunks at that one
+        const holder = Effect.findFirst(members, (one) => Effect.map(heldBy(one), (held) => held > 0))
+        const killed = yield* Effect.flatten(Effect.repeat(Effect.delay(holder, "20 millis"), { until: Option.isSome }))
+        yield* killed.signal("SIGKILL")
+        yield* until(Effect.map(heldBy(killed), (held) => held === 0))
         yield* proof
         // the cluster has nothing left of what has ended, but for what a killed runner had to delete
         const messages = Effect.flatMap(SqlClient, (sql) => sql`select id from cluster_messages`)
