@@ -85,13 +85,10 @@ export const run = ({ json, rate }: Options) =>
       return yield* new InvalidInput({ input: "RATE", problem: `expected ${LimitRate.expected}` })
     }
     const register = yield* Running.register
-    const all = Option.isSome(register) ? yield* register.value.all : []
-    if (Option.isNone(register) || all.length === 0) {
-      return yield* json ? output.json([]) : output.note("No upload or download is running")
-    }
-    if (Option.isSome(wanted)) yield* change(register.value, all, wanted.value)
-    const now = yield* register.value.all
-    yield* json
-      ? output.json(now.map(({ running }) => reportOf(running)))
-      : Table.print(columns, now.map(({ running }) => rowOf(running)))
+    const running = Option.match(register, { onNone: () => Effect.succeed([]), onSome: ({ all }) => all })
+    if (Option.isSome(register) && Option.isSome(wanted)) yield* change(register.value, yield* running, wanted.value)
+    const now = yield* running
+    if (json) return yield* output.json(now.map(({ running }) => reportOf(running)))
+    if (now.length === 0) return yield* output.note("No upload or download is running")
+    yield* Table.print(columns, now.map(({ running }) => rowOf(running)))
   })
