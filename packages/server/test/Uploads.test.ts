@@ -561,7 +561,7 @@ describe("a service that dies", () => {
           yield* TestClock.adjust("1 minute")
           const heir = yield* instance(world)
           yield* heir.sweep
-          const row = yield* Effect.flatten(world.table.find("acme", fileId))
+          const row = Option.getOrThrow(yield* world.table.find("acme", fileId))
           ends.add(row.state)
           assert.include(["waiting", "finalized"], row.state, `died at event ${until}`)
           assert.strictEqual((yield* heir.complete(ann, fileId, listed)).state, "finalized", `died at event ${until}`)
