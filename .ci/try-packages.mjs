@@ -278,8 +278,10 @@ const bundle = (project) => {
 
 attempt("Vite", () => bundle(application))
 
+let react = ""
+
 attempt("React", () => {
-  const project = install(
+  react = install(
     "react",
     ["core", "node", "browser", "server", "testing"],
     versionsOf([
@@ -293,12 +295,20 @@ attempt("React", () => {
       "playwright-core"
     ])
   )
-  cpSync(`${root}/.ci/trials/react`, project, { recursive: true })
-  run(project, process.execPath, ["node_modules/typescript/bin/tsc", "-p", "."], seconds(240))
-  run(project, process.execPath, ["node_modules/vite/bin/vite.js", "build", "--logLevel", "warn"])
-  if (chromiumPath === undefined) return "its types, and a page; there is no Chromium to upload from"
-  return run(project, process.execPath, ["upload.mjs", chromiumPath])
+  cpSync(`${root}/.ci/trials/react`, react, { recursive: true })
+  run(react, process.execPath, ["node_modules/typescript/bin/tsc", "-p", "."], seconds(240))
+  run(react, process.execPath, ["node_modules/vite/bin/vite.js", "build", "--logLevel", "warn"])
+  return "its types, and a page"
 })
+
+/** Uploads a file from a built page. @param {string} page */
+const uploadFrom = (page) =>
+  chromiumPath === undefined
+    ? "there is no Chromium to upload from"
+    : run(react, process.execPath, ["upload.mjs", chromiumPath, page])
+
+attempt("React: in a browser", () => uploadFrom(join(react, "dist")))
+attempt("Vite: in a browser", () => uploadFrom(join(application, "page/dist")))
 
 const version = json(`${root}/packages/cli/package.json`).version
 
@@ -398,12 +408,19 @@ if (forEffect4 !== "") {
     for (const [module, moduleResolution] of resolutions) {
       const { version } = json(join(forEffect4, "node_modules", compiler, "package.json"))
       attempt(`Effect 4: TypeScript ${version}, moduleResolution ${moduleResolution}`, () => {
-        compile(forEffect4, compiler, module, moduleResolution, ["upload.ts", "files.ts", "page/main.ts", "modules.ts"])
-        return `two programs, a page and ${modulesOf(packagesForEffect4).length} modules have their types`
+        compile(forEffect4, compiler, module, moduleResolution, [
+          "upload.ts",
+          "files.ts",
+          "fakes.ts",
+          "page/main.ts",
+          "modules.ts"
+        ])
+        return `three programs, a page and ${modulesOf(packagesForEffect4).length} modules have their types`
       })
     }
   }
   attempt("Effect 4: Vite", () => bundle(forEffect4))
+  attempt("Effect 4: in a browser", () => uploadFrom(join(forEffect4, "page/dist")))
   const sandbox = spawn(
     process.execPath,
     ["node_modules/@stevedore/cli/bin/stevedore.cjs", "sandbox", "--port", "0", "--storage-port", "0", "--json"],
@@ -413,7 +430,7 @@ if (forEffect4 !== "") {
   const [listening] = await once(createInterface(sandbox.stdout), "line")
   const { api, token } = JSON.parse(listening)
   for (const wanted of runtimes === "" ? [] : nodesForEffect4) {
-    for (const program of ["upload.ts", "files.ts"]) {
+    for (const program of ["upload.ts", "files.ts", "fakes.ts"]) {
       attempt(`Effect 4: ${program} on Node ${wanted} with a sandbox on Effect 3`, () =>
         // the types are stripped by Node itself
         run(forEffect4, nodeIn(runtimes, wanted), [program], seconds(120), {

@@ -7,5 +7,6 @@ const output = document.querySelector("output")
 
 input?.addEventListener("change", () => queue.add(input.files))
 queue.subscribe(() => {
-  if (output !== null) output.textContent = `${queue.getSnapshot().items.length} files`
+  const names = queue.getSnapshot().items.map(({ result }) => result?.name ?? "")
+  if (output !== null) output.textContent = names.join(", ")
 })

@@ -1,4 +1,4 @@
-// The built page behind its own server, in the Chromium that is given: a file that is chosen there arrives in the sandbox.
+// A built page behind its own server, in a Chromium: a file that is chosen there arrives in the sandbox. Both are given.
 import { HttpRouter, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { NodeStevedore, StevedoreHttpApp } from "@stevedore/node"
@@ -15,10 +15,12 @@ const listen = Effect.gen(function*() {
   return server
 })
 
+const [, , executablePath, folder] = process.argv
+
 const types = { html: "text/html", js: "text/javascript" }
 
 const built = (/** @type {string} */ path) =>
-  HttpServerResponse.raw(readFileSync(`dist/${path}`), {
+  HttpServerResponse.raw(readFileSync(`${folder}/${path}`), {
     contentType: types[path.slice(path.lastIndexOf(".") + 1)] ?? "application/octet-stream"
   })
 
@@ -37,16 +39,15 @@ const program = Effect.gen(function*() {
   const server = yield* listen
   yield* server.serve(Effect.provide(app, services))
   const browser = yield* Effect.acquireRelease(
-    Effect.promise(() =>
-      chromium.launch({ executablePath: process.argv[2], args: ["--no-sandbox", "--disable-dev-shm-usage"] })
-    ),
+    Effect.promise(() => chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] })),
     (browser) => Effect.promise(() => browser.close())
   )
   yield* Effect.promise(async () => {
     const page = await browser.newPage()
     await page.goto(`http://127.0.0.1:${server.address.port}`)
-    await page.locator("#files").waitFor({ state: "attached" })
-    await page.setInputFiles("#files", { name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("hello") })
+    const input = page.locator("input[type=file]").first()
+    await input.waitFor({ state: "attached" })
+    await input.setInputFiles({ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("hello") })
     await page.locator("output", { hasText: "a.txt" }).waitFor()
   })
   const [file] = yield* sandbox.files

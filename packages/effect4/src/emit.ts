@@ -211,22 +211,22 @@ const importsOf = (file: ts.SourceFile): ReadonlyArray<string> =>
 const foreignIn = (imports: ReadonlyArray<string>, packages: ReadonlyArray<string>): string | undefined =>
   imports.find((one) => /^@stevedore\//.test(one) && !packages.some((own) => one === own || one.startsWith(`${own}/`)))
 
-/** What files import of the repository, and what that imports, with themselves. */
-const reachedFrom = (root: string, program: ts.Program, names: ReadonlyArray<string>): ReadonlySet<string> => {
-  const reached = new Set<string>()
-  const left = [...names]
-  for (let name = left.pop(); name !== undefined; name = left.pop()) {
-    const file = program.getSourceFile(name)
-    if (file === undefined || reached.has(name)) continue
-    reached.add(name)
-    for (const one of importsOf(file)) {
-      const [, own, path = "index"] = /^@stevedore\/([^/]+)(?:\/(.+))?$/.exec(one) ?? []
-      if (own !== undefined) left.push(`${root}/packages/${own}/src/${path}.ts`)
-      else if (one.startsWith(".")) left.push(resolve(dirname(name), one).replace(/\.js$/, ".ts"))
-    }
-  }
-  return reached
+/** The source that an import of the repository is of. */
+const sourceOf = (root: string, from: string, one: string): string | undefined => {
+  const [, own, path = "index"] = /^@stevedore\/([^/]+)(?:\/(.+))?$/.exec(one) ?? []
+  return own !== undefined
+    ? `${root}/packages/${own}/src/${path}.ts`
+    : one.startsWith(".")
+    ? resolve(dirname(from), one).replace(/\.js$/, ".ts")
+    : undefined
 }
+
+/** A barrel without the modules that are not on this line. */
+const withoutExports = (root: string, name: string, text: string, isHere: (source: string) => boolean): string =>
+  text.replace(/^\/\*\*[^/]*\*\/\nexport \* as \w+ from "([^"]+)"\n+/gm, (one, from: string) => {
+    const source = sourceOf(root, name, from)
+    return source === undefined || isHere(source) ? one : ""
+  })
 
 /** Why a file of a test cannot be on this line, by file. What imports such a file cannot either. */
 const reasonsOf = (
@@ -234,12 +234,16 @@ const reasonsOf = (
   into: string,
   files: ReadonlyMap<string, Written>,
   withheld: Readonly<Record<string, string>>,
-  packages: ReadonlyArray<string>
+  sources: ReadonlySet<string>
 ): ReadonlyMap<string, string> => {
   const reasons = new Map<string, string>()
   for (const [name, { imports, unlisted }] of files) {
     const path = name.slice(root.length + 1)
-    const foreign = foreignIn(imports, packages)
+    const foreign = imports.find((one) => {
+      const source = sourceOf(root, name, one)
+      return source !== undefined && /^packages\/[^/]+\/src\//.test(source.slice(root.length + 1)) &&
+        !sources.has(source)
+    })
     const members = [...new Set(unlisted.map(({ member }) => member))]
     const reason = withheld[path] ??
       (foreign !== undefined
@@ -296,39 +300,27 @@ export const emit = (
   root: string,
   into: string,
   seams: string,
-  { documented: ofUsers, packages, partial, sources, tests, withheld }: {
-    readonly sources: ReadonlyArray<string>
-    /** Of these sources only what the others import is written. */
-    readonly partial: ReadonlyArray<string>
-    readonly tests: ReadonlyArray<string>
-    readonly withheld: Readonly<Record<string, string>>
+  { packages: own, withheld }: {
     readonly packages: ReadonlyArray<string>
-    /** Of these, the pages and examples are written too. */
-    readonly documented: ReadonlyArray<string>
+    /** Files that are not written, and why. */
+    readonly withheld: Readonly<Record<string, string>>
   }
 ): Emission => {
   const config = ts.readConfigFile(`${root}/tsconfig.json`, (path) => readFileSync(path, "utf8"))
   const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
   const namesIn = (folders: ReadonlyArray<string>) =>
     folders.flatMap((folder) => ts.sys.readDirectory(`${root}/${folder}`, [".ts"]))
-  const whole = namesIn(sources)
-  const folders = ofUsers.map((name) => `${root}/packages/${name}`)
+  const packages = own.map((name) => `@stevedore/${name}`)
+  const sources = own.map((name) => `packages/${name}/src`)
+  const tests = own.map((name) => `packages/${name}/test`)
+  const folders = own.map((name) => `${root}/packages/${name}`)
   const folderOf = (file: string) => folders.find((one) => file.startsWith(`${one}/`)) ?? dirname(file)
-  const pages = folders.map((folder) => `${folder}/README.md`)
-  const examples = new Map(
-    [...whole.filter((name) => folders.some((one) => name.startsWith(`${one}/`))), ...pages].map((
-      name
-    ) => [name, examplesOf(name, readFileSync(name, "utf8"))])
-  )
-  const program = programOf(
-    options,
-    [...whole, ...namesIn(partial), ...namesIn(tests)],
-    [...examples.values()].flat()
-  )
-  const reached = reachedFrom(root, program, whole)
-  const names = [...whole, ...namesIn(partial).filter((name) => reached.has(name))]
-  const stale = folders.map((folder) => `${folder.slice(root.length + 1)}/examples`)
-  for (const folder of [...sources, ...partial, ...tests, ...stale]) {
+  const isHere = (file: string) => !Object.hasOwn(withheld, file.slice(root.length + 1))
+  const pages = folders.map((folder) => `${folder}/README.md`).filter(isHere)
+  const names = namesIn(sources).filter(isHere)
+  const examples = new Map([...names, ...pages].map((name) => [name, examplesOf(name, readFileSync(name, "utf8"))]))
+  const program = programOf(options, [...names, ...namesIn(tests)], [...examples.values()].flat())
+  for (const folder of [...sources, ...tests, ...own.map((name) => `packages/${name}/examples`)]) {
     rmSync(`${into}/${folder}`, { recursive: true, force: true })
   }
   const put = (name: string, text: string): void => {
@@ -358,7 +350,13 @@ export const emit = (
     const one = written(root, program, seams, name)
     if (one === undefined) continue
     for (const each of one.unlisted) unlisted.push(each)
-    put(name, documented(name, formatted(name, one.text)).replace(/(?<=@since )0\.\d+\.\d+/g, versionOn4))
+    put(
+      name,
+      documented(name, formatted(name, withoutExports(root, name, one.text, isHere))).replace(
+        /(?<=@since )0\.\d+\.\d+/g,
+        versionOn4
+      )
+    )
   }
   for (const page of pages) put(page, documented(page, readFileSync(page, "utf8")))
   const files = new Map<string, Written>()
@@ -372,7 +370,7 @@ export const emit = (
     mkdirSync(dirname(path), { recursive: true })
     copyFileSync(name, path)
   }
-  const reasons = reasonsOf(root, into, files, withheld, packages)
+  const reasons = reasonsOf(root, into, files, withheld, new Set(names))
   for (const [name, one] of files) if (!reasons.has(name)) write(name, one)
   return {
     files: names.length + files.size - reasons.size,

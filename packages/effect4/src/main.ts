@@ -9,13 +9,7 @@ import { weights } from "./weight.js"
 import { withheld } from "./withheld.js"
 
 /** The packages on the line, each after those that it is built upon. */
-const packages = ["core", "node", "browser"]
-
-/** Those that are on the line for its tests, and are not published for Effect 4 yet. */
-const unpublished = ["testing"]
-
-/** Those of which only what the others import is on the line. */
-const partial = ["server"]
+const packages = ["core", "server", "testing", "node", "browser"]
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)))
 const root = dirname(dirname(here))
@@ -41,15 +35,7 @@ const install = (): void => {
 }
 
 install()
-const all = [...packages, ...unpublished]
-const { files, notEmitted, unlisted } = emit(root, line, `${here}/seams`, {
-  sources: all.map((name) => `packages/${name}/src`),
-  partial: partial.map((name) => `packages/${name}/src`),
-  tests: all.map((name) => `packages/${name}/test`),
-  packages: [...all, ...partial].map((name) => `@stevedore/${name}`),
-  documented: packages,
-  withheld
-})
+const { files, notEmitted, unlisted } = emit(root, line, `${here}/seams`, { packages, withheld })
 // tests compare them with what they are about
 for (const page of ["how-it-works/decisions.md", "guide/conformance.md"]) {
   cpSync(`${root}/packages/docs/${page}`, `${line}/packages/docs/${page}`)

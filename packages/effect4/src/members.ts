@@ -216,7 +216,7 @@ const table: Readonly<Record<string, Module>> = {
   "effect/Iterable": { same: "head" },
   "effect/Layer": {
     same: "Layer build effect effectContext succeed suspend sync",
-    renamed: { scoped: "effect", toRuntime: "build", unwrapEffect: "unwrap" },
+    renamed: { scoped: "effect", scopedDiscard: "effectDiscard", toRuntime: "build", unwrapEffect: "unwrap" },
     rewritten: "setRandom setTracer"
   },
   "effect/List": {
@@ -232,7 +232,7 @@ const table: Readonly<Record<string, Module>> = {
   "effect/LogLevel": { rewritten: "All#label" },
   "effect/Metric": {
     same: "counter gauge snapshot update",
-    renamed: { "Metric#unsafeUpdate": "updateUnsafe" },
+    renamed: { "Metric#unsafeUpdate": "updateUnsafe", set: "update" },
     rewritten: "increment incrementBy tagged histogram timerWithBoundaries"
   },
   "effect/MetricBoundaries": {

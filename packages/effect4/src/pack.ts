@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { versionOn4 } from "./version.js"
 
 /** What may use the line. */
@@ -10,13 +10,20 @@ const peers: Readonly<Record<string, string | undefined>> = {
   "@effect/platform": undefined,
   "@effect/platform-node": "^4.1.0",
   "@effect/experimental": undefined,
-  "@effect/sql": undefined
+  "@effect/sql": undefined,
+  // nothing on 4 has a database yet
+  "@effect/sql-libsql": undefined,
+  "@effect/sql-pg": undefined
 }
+
+/** What is a part of `effect` on 3 and a package of its own on 4. */
+const ownPackages: Readonly<Record<string, string>> = { "fast-check": "^3.23.0" }
 
 /** What a README says of one line only, and what it says of the other. */
 const phrases: ReadonlyArray<readonly [on3: RegExp, on4: string]> = [
   [/ ?@effect\/platform@0\.97/g, ""],
   [/@effect\/platform-node@0\.108/g, "@effect/platform-node@4"],
+  [/@effect\/vitest@0\.30/g, "@effect/vitest@4"],
   [/\beffect@3\b/g, "effect@4"],
   [/Effect 3 \(`effect` \^3\.22, `@effect\/platform`\s\^0\.97\)/g, "Effect 4 (`effect` ^4.1)"],
   [/\bNode 20\.19\b/g, "Node 22.19"],
@@ -66,8 +73,8 @@ interface Manifest {
 
 const isOwn = (name: string): boolean => name.startsWith("@stevedore/")
 
-const manifest = (on3: Manifest): Manifest => {
-  const { dependencies, devDependencies: _, peerDependencies = {}, peerDependenciesMeta, ...others } = on3
+const manifest = (on3: Manifest, uses: (name: string) => boolean): Manifest => {
+  const { dependencies = {}, devDependencies: _, peerDependencies = {}, peerDependenciesMeta, ...others } = on3
   const names = Object.keys(peerDependencies)
   const unknown = names.find((name) => !Object.hasOwn(peers, name))
   if (unknown !== undefined) {
@@ -75,18 +82,20 @@ const manifest = (on3: Manifest): Manifest => {
   }
   const kept = Object.fromEntries(names.flatMap((name) => {
     const range = peers[name]
-    return range === undefined ? [] : [[name, range]]
+    return range === undefined || !uses(name) ? [] : [[name, range]]
   }))
+  const all = Object.entries({
+    ...dependencies,
+    ...Object.fromEntries(Object.entries(ownPackages).filter(([name]) => uses(name)))
+  })
   const optional = Object.entries(peerDependenciesMeta ?? {}).filter(([name]) => Object.hasOwn(kept, name))
   return {
     ...others,
     version: versionOn4(on3.version),
     engines: { node },
     publishConfig: { access: "public", tag: "effect4" },
-    ...(dependencies === undefined ? {} : {
-      dependencies: Object.fromEntries(
-        Object.entries(dependencies).map(([name, range]) => [name, isOwn(name) ? versionOn4(range) : range])
-      )
+    ...(all.length === 0 ? {} : {
+      dependencies: Object.fromEntries(all.map(([name, range]) => [name, isOwn(name) ? versionOn4(range) : range]))
     }),
     peerDependencies: kept,
     ...(optional.length === 0 ? {} : { peerDependenciesMeta: Object.fromEntries(optional) })
@@ -117,7 +126,11 @@ export const pack = (root: string, line: string, directory: string): void => {
   const read = (file: string) => readFileSync(`${from}/${file}`, "utf8")
   const write = (file: string, value: unknown) => writeFileSync(`${to}/${file}`, `${JSON.stringify(value, null, 2)}\n`)
   rmSync(`${to}/dist`, { recursive: true, force: true })
-  write("package.json", manifest(JSON.parse(read("package.json"))))
+  const sources = readdirSync(`${to}/src`, { encoding: "utf8", recursive: true })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => readFileSync(`${to}/src/${file}`, "utf8"))
+  const uses = (name: string) => sources.some((text) => new RegExp(`^(?:import|export) .*"${name}["/]`, "m").test(text))
+  write("package.json", manifest(JSON.parse(read("package.json")), uses))
   write("tsconfig.build.json", project(JSON.parse(read("tsconfig.build.json"))))
   // its examples were written with the sources
   writeFileSync(`${to}/README.md`, readme(directory, readFileSync(`${to}/README.md`, "utf8")))

@@ -3,8 +3,24 @@ const inOneStep =
 
 const overHttp = "it makes a handler of a Node server, which takes options on 4"
 
-/** Files of tests that are not on the line for Effect 4, and why, beside those that use what it does not have yet. */
+const overDatabase = "it needs a database, and @effect/sql-libsql has no version for 4"
+
+const inNode = "it serves on a port of Node, over a database, and @effect/sql-libsql has no version for 4"
+
+/** Files that are not on the line for Effect 4, and why, beside tests that use what it does not have yet. */
 export const withheld: Readonly<Record<string, string>> = {
+  "packages/server/README.md": "it begins with NodeServe: packages/effect4/line has another one",
+  "packages/server/src/NodeProduction.ts": inNode,
+  "packages/server/src/NodeServe.ts": inNode,
+  "packages/server/src/OperationsApp.ts": "it shows the ServerApi",
+  "packages/server/src/ServeSettings.ts": "its only use is NodeProduction",
+  "packages/server/src/ServerApi.ts": "an HttpApi is written in another way on 4",
+  "packages/server/src/SqlFileTable.ts": overDatabase,
+  "packages/server/src/SqlRateLimit.ts": overDatabase,
+  "packages/server/src/SqlTokens.ts": overDatabase,
+  "packages/server/src/internal/nodeListen.ts": inNode,
+  "packages/server/src/internal/pathOf.ts": inNode,
+  "packages/server/src/internal/traced.ts": inNode,
   "packages/core/test/Checkpoints.test.ts": "one of its tests compares the inner form of Chunks",
   "packages/core/test/UploadLedger.test.ts": "one of its stores gives an Option, as on 3",
   "packages/core/test/UploadOptions.test.ts": "one of its properties draws from the Arbitrary of another package",
