@@ -431,7 +431,7 @@ if (forEffect4 !== "") {
   const { api, token } = JSON.parse(listening)
   for (const wanted of runtimes === "" ? [] : nodesForEffect4) {
     for (const program of ["upload.ts", "files.ts", "fakes.ts"]) {
-      attempt(`Effect 4: ${program} on Node ${wanted} with a sandbox on Effect 3`, () =>
+      attempt(`Effect 4: ${program} on Node ${wanted}`, () =>
         // the types are stripped by Node itself
         run(forEffect4, nodeIn(runtimes, wanted), [program], seconds(120), {
           STEVEDORE_BASE_URL: api,

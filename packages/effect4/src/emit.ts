@@ -207,10 +207,6 @@ const importsOf = (file: ts.SourceFile): ReadonlyArray<string> =>
       : []
   )
 
-/** The first import of a package that is not on this line. */
-const foreignIn = (imports: ReadonlyArray<string>, packages: ReadonlyArray<string>): string | undefined =>
-  imports.find((one) => /^@stevedore\//.test(one) && !packages.some((own) => one === own || one.startsWith(`${own}/`)))
-
 /** The source that an import of the repository is of. */
 const sourceOf = (root: string, from: string, one: string): string | undefined => {
   const [, own, path = "index"] = /^@stevedore\/([^/]+)(?:\/(.+))?$/.exec(one) ?? []
@@ -220,6 +216,18 @@ const sourceOf = (root: string, from: string, one: string): string | undefined =
     ? resolve(dirname(from), one).replace(/\.js$/, ".ts")
     : undefined
 }
+
+/** The first import of a source of the repository that is not on this line. */
+const foreignIn = (
+  root: string,
+  from: string,
+  imports: ReadonlyArray<string>,
+  sources: ReadonlySet<string>
+): string | undefined =>
+  imports.find((one) => {
+    const source = sourceOf(root, from, one)
+    return source !== undefined && /^packages\/[^/]+\/src\//.test(source.slice(root.length + 1)) && !sources.has(source)
+  })
 
 /** A barrel without the modules that are not on this line. */
 const withoutExports = (root: string, name: string, text: string, isHere: (source: string) => boolean): string =>
@@ -239,11 +247,7 @@ const reasonsOf = (
   const reasons = new Map<string, string>()
   for (const [name, { imports, unlisted }] of files) {
     const path = name.slice(root.length + 1)
-    const foreign = imports.find((one) => {
-      const source = sourceOf(root, name, one)
-      return source !== undefined && /^packages\/[^/]+\/src\//.test(source.slice(root.length + 1)) &&
-        !sources.has(source)
-    })
+    const foreign = foreignIn(root, name, imports, sources)
     const members = [...new Set(unlisted.map(({ member }) => member))]
     const reason = withheld[path] ??
       (foreign !== undefined
@@ -300,7 +304,7 @@ export const emit = (
   root: string,
   into: string,
   seams: string,
-  { packages: own, withheld }: {
+  { packages, withheld }: {
     readonly packages: ReadonlyArray<string>
     /** Files that are not written, and why. */
     readonly withheld: Readonly<Record<string, string>>
@@ -310,17 +314,17 @@ export const emit = (
   const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
   const namesIn = (folders: ReadonlyArray<string>) =>
     folders.flatMap((folder) => ts.sys.readDirectory(`${root}/${folder}`, [".ts"]))
-  const packages = own.map((name) => `@stevedore/${name}`)
-  const sources = own.map((name) => `packages/${name}/src`)
-  const tests = own.map((name) => `packages/${name}/test`)
-  const folders = own.map((name) => `${root}/packages/${name}`)
+  const sources = packages.map((name) => `packages/${name}/src`)
+  const tests = packages.map((name) => `packages/${name}/test`)
+  const folders = packages.map((name) => `${root}/packages/${name}`)
   const folderOf = (file: string) => folders.find((one) => file.startsWith(`${one}/`)) ?? dirname(file)
   const isHere = (file: string) => !Object.hasOwn(withheld, file.slice(root.length + 1))
   const pages = folders.map((folder) => `${folder}/README.md`).filter(isHere)
   const names = namesIn(sources).filter(isHere)
+  const onLine = new Set(names)
   const examples = new Map([...names, ...pages].map((name) => [name, examplesOf(name, readFileSync(name, "utf8"))]))
   const program = programOf(options, [...names, ...namesIn(tests)], [...examples.values()].flat())
-  for (const folder of [...sources, ...tests, ...own.map((name) => `packages/${name}/examples`)]) {
+  for (const folder of [...sources, ...tests, ...packages.map((name) => `packages/${name}/examples`)]) {
     rmSync(`${into}/${folder}`, { recursive: true, force: true })
   }
   const put = (name: string, text: string): void => {
@@ -338,7 +342,7 @@ export const emit = (
       const one = written(root, program, seams, example.path)
       if (one === undefined) continue
       for (const { member, place } of one.unlisted) unlisted.push({ member, place: placeInFile(place) })
-      const foreign = foreignIn(one.imports, packages)
+      const foreign = foreignIn(root, example.path, one.imports, onLine)
       const path = `${folderOf(name)}/examples/${basename(example.path)}`
       if (foreign === undefined) put(path, shown(example, one.text, 120) + "\n")
       else notEmitted.push({ file: path.slice(root.length + 1), reason: `${foreign} is not on this line yet` })
@@ -370,7 +374,7 @@ export const emit = (
     mkdirSync(dirname(path), { recursive: true })
     copyFileSync(name, path)
   }
-  const reasons = reasonsOf(root, into, files, withheld, new Set(names))
+  const reasons = reasonsOf(root, into, files, withheld, onLine)
   for (const [name, one] of files) if (!reasons.has(name)) write(name, one)
   return {
     files: names.length + files.size - reasons.size,
