@@ -23,19 +23,22 @@ const alias: ReadonlyArray<Alias> = againstDist
 
 const exclude = ["**/node_modules/**", ...missingSuites.map((suite) => `${root}/${suite.files}`)]
 
+// tests that take longer than half a second, and those of bulk, which nearly all do
+const slow = ["packages/*/test/slow/**/*.test.ts", "packages/bulk/test/*.test.ts"]
+
 // one project for all packages, so that a process loads Effect and the packages once for all their files
-const unit: TestProjectInlineConfiguration = {
-  extends: true,
+const shared = (name: string, include: ReadonlyArray<string>, without: ReadonlyArray<string>) => ({
+  extends: true as const,
   resolve: { alias: [...alias] },
   test: {
-    name: "unit",
+    name,
     root,
-    include: ["packages/*/{test,testing,archive}/**/*.test.ts"],
-    exclude: [...exclude, "packages/*/test/integration/**"],
+    include: [...include],
+    exclude: [...exclude, "packages/*/test/integration/**", ...without],
     // a property or a process may take long on a busy machine
     testTimeout: 60_000
   }
-}
+})
 
 const integration = packages
   .filter(({ path }) => existsSync(`${path}/test/integration`))
@@ -53,6 +56,10 @@ const integration = packages
     }
   }))
 
-export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [unit, ...integration]
+export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [
+  shared("unit", ["packages/*/{test,testing,archive}/**/*.test.ts"], slow),
+  shared("slow", slow, []),
+  ...integration
+]
 
 export default projects

@@ -12,7 +12,11 @@ import { root } from "./packages.mjs"
  *
  * @type {Readonly<Record<string, ReadonlyArray<string>>>}
  */
-const tiers = { quick: ["--project=unit"], rest: ["--project=*/integration"], all: [] }
+const tiers = {
+  quick: ["--project=unit", `--reporter=${root}/.ci/quick-reporter.mjs`],
+  rest: ["--project=slow", "--project=*/integration"],
+  all: []
+}
 
 const [tier = "quick", ...wishes] = process.argv.slice(2)
 const projects = tiers[tier]

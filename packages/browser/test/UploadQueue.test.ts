@@ -1,97 +1,44 @@
-import { KeyValueStore } from "@effect/platform"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { FileHandles, UploadQueue, UploadQueueStream } from "@stevedore/browser"
-import { RetryPolicy, ServiceApi, UploadLedger, Uploads } from "@stevedore/core"
+import { RetryPolicy, UploadLedger, Uploads } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Chunk, Effect, Fiber, Layer, Logger, Option, Stream, TestClock } from "effect"
-import * as FakePage from "./fixtures/fakePage.js"
-
-const MiB = 1024 * 1024
-
-const file = (name: string, size: number, type = "text/plain"): File =>
-  new File([new Uint8Array(size).fill(name.length)], name, { type, lastModified: 1 })
-
-/** A file's handle, as far as a queue asks it. */
-const handle = (getFile: () => Promise<File>, permission: PermissionState = "granted") =>
-  ({ kind: "file", name: "kept", getFile, requestPermission: async () => permission }) as object as FileSystemFileHandle
-
-const quiet = { during: Effect.void } satisfies UploadQueue.Options
-
-const states = ({ items }: UploadQueue.Snapshot) => items.map(({ state }) => state)
-
-// a Blob is read by the platform, which the test's clock does not move
-const turns = (count: number) =>
-  Effect.promise(async () => {
-    for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
-  })
-
-/** Until the queue is as it should be, or it is clear that it never will. */
-const until = (queue: UploadQueue.UploadQueue, holds: (snapshot: UploadQueue.Snapshot) => boolean) =>
-  Effect.gen(function*() {
-    for (let ticks = 0; ticks < 500 && !holds(queue.getSnapshot()); ticks++) {
-      yield* TestClock.adjust("200 millis")
-      yield* turns(1)
-    }
-    assert.isTrue(holds(queue.getSnapshot()), JSON.stringify(queue.getSnapshot(), undefined, 2))
-    return queue.getSnapshot()
-  })
-
-const isDone = ({ totals }: UploadQueue.Snapshot) => totals.state !== "uploading"
-
-const slowly = FaultScript.on("put").delay("10 seconds")
-const alwaysSlowly = FaultScript.on("put").always().delay("10 seconds")
-const partsSlowly = SandboxLayer.memory({
-  minimumPartSize: MiB,
-  faults: FaultScript.on("putPart").always().delay("10 seconds")
-})
-
-const onDisk = Layer.effect(
-  UploadLedger.UploadLedger,
-  Effect.gen(function*() {
-    return yield* UploadLedger.make({
-      store: yield* KeyValueStore.KeyValueStore,
-      keepUrls: true,
-      lock: yield* UploadLedger.makeLock
-    })
-  })
-).pipe(Layer.provide(KeyValueStore.layerMemory))
-
-const inParts = { ...quiet, upload: { strategy: "multipart", parts: 4, concurrency: 1 } } as const
-
-/** An earlier page, which got half of a file of 20 MiB up. */
-const leftUnfinished = (original: File) =>
-  Effect.scoped(Effect.gen(function*() {
-    const earlier = yield* UploadQueue.scoped(inParts)
-    earlier.add([original])
-    yield* until(earlier, ({ totals }) => totals.confirmed >= 10 * MiB)
-  }))
-
-/** A queue that offers the upload of this file, which an earlier page has left. */
-const offering = (original: File, options: UploadQueue.Options = inParts) =>
-  Effect.gen(function*() {
-    yield* leftUnfinished(original)
-    const queue = yield* UploadQueue.scoped(options)
-    const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
-    return { left, queue }
-  })
-
-/** The third part does not move the first time. */
-const interrupted = Layer.provideMerge(
+import { Chunk, Effect, Fiber, Layer, Logger, Stream, TestClock } from "effect"
+import {
+  alwaysSlowly,
+  file,
+  handle,
+  inParts,
+  interrupted,
+  isDone,
+  keeping,
+  leftUnfinished,
+  MiB,
+  offering,
   onDisk,
-  SandboxLayer.memory({ minimumPartSize: MiB, faults: FaultScript.on("putPart").part(3).stall("connect") })
-)
+  quiet,
+  slowly,
+  states,
+  turns,
+  until
+} from "./fixtures/uploadQueue.js"
 
-/** Handles in memory. */
-const keeping = Effect.map(ServiceApi.ServiceApi, ({ baseUrl }) => {
-  const kept = new Map<string, FileSystemFileHandle>()
-  const handles = Layer.succeed(FileHandles.FileHandles, {
-    keep: (source, handle) =>
-      Effect.sync(() => Option.map(UploadLedger.idOf(baseUrl, source), (id) => kept.set(id, handle))),
-    find: (id) => Effect.sync(() => Option.fromNullable(kept.get(id))),
-    forget: (id) => Effect.sync(() => kept.delete(id))
-  })
-  return { kept, handles }
-})
+// A queue with one file of a kept handle
+
+const keptFiles = [
+  {
+    what: "the user denies access to a kept file",
+    kept: handle(() => Promise.resolve(file("kept", 1)), "denied"),
+    tag: "SourceUnreadable"
+  },
+  {
+    what: "a kept file was moved",
+    kept: handle(() => Promise.reject(new DOMException("gone", "NotFoundError"))),
+    tag: "SourceUnreadable"
+  },
+  { what: "a kept file changed", kept: handle(() => Promise.resolve(file("kept", 20 * MiB))), tag: "SourceChanged" }
+]
+
+// its lock is requested while the ledger still forgets the earlier upload
 
 describe("UploadQueue", () => {
   it.scoped("uploads files, lists them in the order they were added, and returns their records", () =>
@@ -181,24 +128,6 @@ describe("UploadQueue", () => {
       }).pipe(Effect.provide(SandboxLayer.memory()))
   )
 
-  it.scoped("reports a listener's error, and still uploads and calls the other listeners", () =>
-    Effect.gen(function*() {
-      const reported: Array<unknown> = []
-      vi.stubGlobal("reportError", (error: unknown) => reported.push(error))
-      yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllGlobals()))
-      const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })
-      const wrong = new Error("a view that is wrong")
-      const seen: Array<string> = []
-      queue.subscribe(() => {
-        throw wrong
-      })
-      queue.subscribe(() => seen.push(states(queue.getSnapshot()).join()))
-      assert.lengthOf(queue.add([file("a", 10), file("bb", 10)]).ids, 2)
-      yield* until(queue, isDone)
-      assert.strictEqual(seen.at(-1), "completed,completed")
-      assert.deepStrictEqual(reported, seen.map(() => wrong))
-    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
-
   it.scoped("throws a listener's error in a microtask if there is no reportError", () =>
     Effect.gen(function*() {
       const later: Array<() => void> = []
@@ -237,24 +166,6 @@ describe("UploadQueue", () => {
       yield* until(queue, ({ totals }) => totals.completed === 1)
       yield* until(queue, () => letGo === 1)
     }).pipe(Effect.provide(SandboxLayer.memory())))
-
-  it.scoped("uploads as many files at a time as the `files` option says", () =>
-    Effect.gen(function*() {
-      const queue = yield* UploadQueue.scoped({ ...quiet, files: 2 })
-      queue.add(["a", "bb", "ccc", "dddd"].map((name) => file(name, 10)))
-      yield* until(queue, (snapshot) => states(snapshot).filter((state) => state === "finishing").length === 2)
-      assert.deepStrictEqual(states(queue.getSnapshot()).slice(2), ["queued", "queued"])
-      let most = 0
-      queue.subscribe(() => {
-        const active = states(queue.getSnapshot()).filter((state) =>
-          state === "preparing" || state === "uploading" || state === "finishing"
-        )
-        most = Math.max(most, active.length)
-      })
-      yield* until(queue, isDone)
-      assert.strictEqual(most, 2)
-      assert.strictEqual(queue.getSnapshot().totals.completed, 4)
-    }).pipe(Effect.provide(SandboxLayer.memory({ faults: alwaysSlowly }))))
 
   it.scoped("uploads three files at a time if the `files` option is NaN", () =>
     Effect.gen(function*() {
@@ -305,39 +216,6 @@ describe("UploadQueue", () => {
       assert.strictEqual(told, 1)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
 
-  it.scoped("notifies listeners at most five times a second while it uploads many files", () =>
-    Effect.gen(function*() {
-      const queue = yield* UploadQueue.scoped({ ...quiet, files: 4 })
-      queue.add(Array.from({ length: 60 }, (_, index) => file(`${index}.txt`, index + 1)))
-      const seconds = new Map<number, number>()
-      const clock = yield* Effect.clock
-      queue.subscribe(() => {
-        const second = Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
-        seconds.set(second, (seconds.get(second) ?? 0) + 1)
-      })
-      yield* until(queue, isDone)
-      assert.strictEqual(queue.getSnapshot().totals.completed, 60)
-      assert.isAtMost(Math.max(...seconds.values()), 5)
-    }).pipe(Effect.provide(SandboxLayer.memory())))
-
-  it.scoped("starts another file when one is paused, and resumes the paused file when there is room, which shows at once", () =>
-    Effect.gen(function*() {
-      const queue = yield* UploadQueue.scoped({ ...inParts, files: 1 })
-      const { ids: [a, b] } = queue.add([file("a", 4 * MiB), file("bb", 4 * MiB)])
-      yield* until(queue, (snapshot) => states(snapshot)[0] === "uploading")
-      queue.pause(a)
-      assert.deepStrictEqual(states(queue.getSnapshot()), ["paused", "preparing"])
-      yield* until(queue, (snapshot) => states(snapshot)[1] === "uploading")
-      queue.resume(a)
-      assert.deepStrictEqual(states(queue.getSnapshot()), ["queued", "uploading"])
-      queue.pause(b)
-      assert.deepStrictEqual(states(queue.getSnapshot()), ["uploading", "paused"])
-      queue.resume(b)
-      yield* until(queue, isDone)
-      assert.deepStrictEqual(queue.getSnapshot().items.map(({ id }) => id), [a, b])
-      assert.deepStrictEqual(states(queue.getSnapshot()), ["completed", "completed"])
-    }).pipe(Effect.provide(partsSlowly)))
-
   it.scoped("pauses and resumes all files if no id is given, including files that have not started", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })
@@ -378,27 +256,6 @@ describe("UploadQueue", () => {
       }))
     ))
 
-  it.scoped("pauses, resumes and cancels nothing that has ended or needs a file, and takes no file for what is completed", () =>
-    Effect.gen(function*() {
-      const { queue } = yield* offering(file("large.bin", 20 * MiB), quiet)
-      const gone = handle(() => Promise.reject(new DOMException("gone", "NotFoundError")))
-      queue.add([{ file: file("a", 10), handle: gone }, file("bb", 10)])
-      yield* until(queue, isDone)
-      const { ids: [c] } = queue.add([file("ccc", 10)])
-      queue.cancel(c)
-      const before = queue.getSnapshot()
-      assert.deepStrictEqual(states(before), ["failed", "completed", "cancelled"])
-      for (const act of [queue.pause, queue.resume, queue.cancel]) {
-        act()
-        for (const { id } of [...before.items, ...before.unfinished]) act(id)
-        yield* TestClock.adjust("1 second")
-        assert.strictEqual(queue.getSnapshot(), before)
-      }
-      for (const { id, state } of before.items) if (state !== "failed") queue.giveFile(id, file("dddd", 10))
-      assert.strictEqual(queue.getSnapshot(), before)
-      assert.lengthOf(yield* Uploads.unfinished, 1)
-    }).pipe(Effect.provide(interrupted)))
-
   it.scoped("goes on with a file that was paused and resumed while it was prepared", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
@@ -416,23 +273,6 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(states(queue.getSnapshot()), ["completed"])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("stops a cancelled file immediately, leaves it out of the totals, and can retry it", () =>
-    Effect.gen(function*() {
-      const queue = yield* UploadQueue.scoped(quiet)
-      const { ids: [a = ""] } = queue.add([file("a", 10), file("bb", 20)])
-      yield* until(queue, (snapshot) => states(snapshot)[0] === "finishing")
-      queue.cancel(a)
-      assert.deepStrictEqual(states(queue.getSnapshot())[0], "cancelled")
-      assert.strictEqual(queue.getSnapshot().totals.size, 20)
-      yield* until(queue, isDone)
-      queue.retry(a)
-      yield* until(queue, isDone)
-      assert.deepStrictEqual(states(queue.getSnapshot()), ["completed", "completed"])
-      const { requests } = yield* Sandbox.report
-      const puts = requests.filter(({ operation }) => operation === "put").map(({ outcome }) => outcome)
-      assert.strictEqual(puts.filter((outcome) => outcome === "aborted").length, 1)
-    }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").times(2).delay("10 seconds") }))))
-
   it.scoped("shows an error with a tag and a message, and a retry can succeed", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
@@ -448,17 +288,6 @@ describe("UploadQueue", () => {
       assert.strictEqual(queue.getSnapshot().totals.state, "completed")
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").answer(403, "AccessDenied") }))))
 
-  it.scoped("resets the sent bytes to the confirmed bytes when a file is retried", () =>
-    Effect.gen(function*() {
-      const queue = yield* UploadQueue.scoped({ ...quiet, upload: { strategy: "single" } })
-      queue.add([file("a", 10)])
-      const { items: [failed] } = yield* until(queue, ({ totals }) => totals.state === "failed")
-      assert.deepInclude(failed, { sent: 10, confirmed: 0 })
-      queue.retry()
-      assert.deepInclude(queue.getSnapshot().items[0], { sent: 0, confirmed: 0 })
-      yield* until(queue, ({ totals }) => totals.state === "completed")
-    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly.and(FaultScript.on("complete").answer(403)) }))))
-
   it.scoped("shows the size and media type of the file that replaces a failed one", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
@@ -472,54 +301,6 @@ describe("UploadQueue", () => {
       assert.strictEqual(items[0]?.result?.name, "a")
       assert.deepInclude(totals, { completed: 1, size: 10, sent: 10, confirmed: 10 })
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("complete").answer(403) }))))
-
-  // A queue with one file of a kept handle
-  const withKeptFile = Effect.gen(function*() {
-    const { handles, kept } = yield* keeping
-    const queue = yield* Effect.provide(UploadQueue.scoped(inParts), handles)
-    const original = file("large.bin", 20 * MiB)
-    queue.add([{ file: original, handle: handle(() => Promise.resolve(original)) }])
-    return { queue, kept }
-  })
-
-  const failing = (times: number) =>
-    onDisk.pipe(
-      Layer.provideMerge(SandboxLayer.memory({
-        minimumPartSize: MiB,
-        faults: FaultScript.on("putPart").part(3).times(times).reset().and(
-          FaultScript.on("putPart").part(3).delay("10 seconds")
-        )
-      })),
-      Layer.provideMerge(RetryPolicy.none)
-    )
-
-  it.scoped("forgets the upload of a failed file once the file that replaces it is uploaded, and not before", () =>
-    Effect.gen(function*() {
-      const { kept, queue } = yield* withKeptFile
-      const { items: [item] } = yield* until(queue, ({ totals }) => totals.state === "failed")
-      assert.strictEqual(item?.error?.tag, "ConnectionFailed")
-      queue.giveFile(item?.id ?? "", file("another version", 20 * MiB))
-      yield* until(queue, ({ totals }) => totals.confirmed > 0)
-      assert.lengthOf(yield* Uploads.unfinished, 2)
-      yield* until(queue, ({ totals }) => totals.completed === 1)
-      assert.deepStrictEqual(yield* Uploads.unfinished, [])
-      assert.strictEqual(kept.size, 0)
-    }).pipe(Effect.provide(failing(1))))
-
-  it.scoped("forgets the uploads of all files that an item has had when it is cancelled", () =>
-    Effect.gen(function*() {
-      const { kept, queue } = yield* withKeptFile
-      for (const version of ["second", "third version"]) {
-        const { items: [item] } = yield* until(queue, ({ totals }) => totals.state === "failed")
-        queue.giveFile(item?.id ?? "", file(version, 20 * MiB))
-      }
-      yield* until(queue, ({ totals }) => totals.confirmed > 0)
-      assert.lengthOf(yield* Uploads.unfinished, 3)
-      queue.cancel()
-      yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(yield* Uploads.unfinished, [])
-      assert.strictEqual(kept.size, 0)
-    }).pipe(Effect.provide(failing(2))))
 
   it.scoped("refuses empty, duplicate and over-limit files with a reason, and accepts the rest", () =>
     Effect.gen(function*() {
@@ -549,32 +330,6 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(queue.add(null), { ids: [], refused: [] })
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("refuses to give a failed file what it would refuse to add, and says why", () =>
-    Effect.gen(function*() {
-      const queue = yield* UploadQueue.scoped({ ...quiet, limits: { files: 3, size: 100, accept: ["text/plain"] } })
-      const { ids: [id = ""] } = queue.add([file("a", 10)])
-      const { items: [failed] } = yield* until(queue, isDone)
-      const newVersion = file("a", 20)
-      queue.add([newVersion])
-      const refused = {
-        Duplicate: newVersion,
-        WrongType: file("a", 30, "image/png"),
-        TooLarge: file("a", 101),
-        Empty: file("a", 0)
-      }
-      for (const [tag, given] of Object.entries(refused)) {
-        queue.giveFile(id, given)
-        const { items: [item] } = queue.getSnapshot()
-        assert.strictEqual(item?.error?.tag, tag)
-        assert.deepStrictEqual({ ...item, error: undefined }, { ...failed, error: undefined })
-      }
-      queue.giveFile(id, file("a", 30))
-      const { items } = yield* until(queue, isDone)
-      assert.deepStrictEqual(items.map(({ size, state }) => [size, state]), [[30, "completed"], [20, "completed"]])
-    }).pipe(Effect.provide(SandboxLayer.memory({
-      faults: FaultScript.on("put").answer(403, "AccessDenied").and(slowly)
-    }))))
-
   it.scoped("accepts files of every type, and those without one, if `accept` is `*/*`", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, limits: { accept: [".txt", "*/*"] } })
@@ -592,19 +347,6 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(refused.map(({ reason }) => reason), ["Duplicate", "Duplicate"])
       queue.cancel()
     }).pipe(Effect.provide(SandboxLayer.memory())))
-
-  it.scoped("uploads files of the same name, size and date under their paths in the chosen folder", () =>
-    Effect.gen(function*() {
-      const queue = yield* UploadQueue.scoped(quiet)
-      const chosen = (path: string) => Object.defineProperty(file("LICENSE", 10), "webkitRelativePath", { value: path })
-      queue.add([chosen("a/LICENSE"), chosen("b/LICENSE"), file("LICENSE", 10)])
-      const { items } = yield* until(queue, isDone)
-      assert.deepStrictEqual(items.map(({ name, state }) => [name, state]), [
-        ["a/LICENSE", "completed"],
-        ["b/LICENSE", "completed"],
-        ["LICENSE", "completed"]
-      ])
-    }).pipe(Effect.provide(Layer.provideMerge(onDisk, SandboxLayer.memory({ faults: alwaysSlowly })))))
 
   it.scoped("offers an earlier page's unfinished upload, rejects other files for it, and resumes with its own", () =>
     Effect.gen(function*() {
@@ -675,20 +417,6 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(yield* Uploads.unfinished, [])
     }).pipe(Effect.provide(interrupted)))
 
-  const keptFiles = [
-    {
-      what: "the user denies access to a kept file",
-      kept: handle(() => Promise.resolve(file("kept", 1)), "denied"),
-      tag: "SourceUnreadable"
-    },
-    {
-      what: "a kept file was moved",
-      kept: handle(() => Promise.reject(new DOMException("gone", "NotFoundError"))),
-      tag: "SourceUnreadable"
-    },
-    { what: "a kept file changed", kept: handle(() => Promise.resolve(file("kept", 20 * MiB))), tag: "SourceChanged" }
-  ]
-
   for (const { kept, tag, what } of keptFiles) {
     it.scoped(`shows an error and needs the file again if ${what}, and resumes with the given file`, () =>
       Effect.gen(function*() {
@@ -709,20 +437,6 @@ describe("UploadQueue", () => {
         })
       ))))
   }
-
-  it.scoped("keeps a handle only while its file is uploaded", () =>
-    Effect.gen(function*() {
-      const seen: Array<number> = []
-      const { handles, kept } = yield* keeping
-      const queue = yield* Effect.provide(UploadQueue.scoped(quiet), handles)
-      queue.subscribe(() => seen.push(kept.size))
-      const chosen = file("kept", 10)
-      queue.add([{ file: chosen, handle: handle(() => Promise.resolve(chosen)) }])
-      yield* until(queue, isDone)
-      assert.include(seen, 1)
-      assert.strictEqual(queue.getSnapshot().totals.completed, 1)
-      assert.strictEqual(kept.size, 0)
-    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
 
   it.scoped("forgets the handle of a cancelled upload", () =>
     Effect.gen(function*() {
@@ -909,33 +623,6 @@ describe("UploadQueue", () => {
       })
     ))))
 
-  it.scoped("holds `during` while a file is uploading, and releases it when none is", () =>
-    Effect.gen(function*() {
-      let held = 0
-      const during = Effect.asVoid(Effect.acquireRelease(Effect.sync(() => held++), () => Effect.sync(() => held--)))
-      const queue = yield* UploadQueue.scoped({ during })
-      assert.strictEqual(held, 0)
-      queue.add([file("a", 10)])
-      yield* until(queue, () => held === 1)
-      queue.pause()
-      yield* until(queue, () => held === 0)
-      queue.resume()
-      yield* until(queue, () => held === 1)
-      yield* until(queue, (snapshot) => isDone(snapshot) && held === 0)
-    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
-
-  it.scoped("warns a user who leaves the page while a file is uploading", () =>
-    Effect.gen(function*() {
-      const page = yield* FakePage.make()
-      const isAsked = () => !page.window.dispatchEvent(new Event("beforeunload", { cancelable: true }))
-      const queue = yield* UploadQueue.scoped()
-      assert.isFalse(isAsked())
-      queue.add([file("a", 10)])
-      yield* until(queue, isAsked)
-      yield* until(queue, isDone)
-      yield* until(queue, () => !isAsked())
-    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
-
   it.scoped("a pause after all bytes are sent does not stop the upload, and `during` is held until it completes", () =>
     Effect.gen(function*() {
       let held = 0
@@ -1013,25 +700,9 @@ describe("UploadQueue", () => {
     })
     queue.add([file("a", 10)])
     await completed
+    assert.deepStrictEqual(queue.getSnapshot().items.map(({ state }) => state), ["completed"])
     await queue.dispose()
   })
-
-  it.scoped("fails an unfinished upload whose file changes while it is sent, and uploads what it is now on a retry", () =>
-    Effect.gen(function*() {
-      const original = file("a", 20 * MiB)
-      const { left, queue } = yield* offering(original)
-      const changed = new File([new Uint8Array(20 * MiB)], "a", { type: "text/plain", lastModified: 2 })
-      let looks = 0
-      // until its upload has begun, it is the original
-      const getFile = async () => ++looks <= 2 ? original : changed
-      queue.giveFile(left?.id ?? "", { file: original, handle: handle(getFile) })
-      const { items: [failed] } = yield* until(queue, ({ items }) => items.some(({ error }) => error !== undefined))
-      assert.deepStrictEqual([failed?.state, failed?.error?.tag], ["failed", "SourceChanged"])
-      queue.retry()
-      const { items: [done] } = yield* until(queue, isDone)
-      assert.strictEqual(done?.state, "completed")
-      assert.deepStrictEqual(yield* Sandbox.stored(done?.result?.id ?? ""), new Uint8Array(20 * MiB))
-    }).pipe(Effect.provide(interrupted)))
 
   it.scoped("accepts a file that was rejected for an unfinished upload, and does not count it against the limits", () =>
     Effect.gen(function*() {
@@ -1044,17 +715,6 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(items.map(({ size }) => size), [17 * MiB])
       assert.deepStrictEqual(unfinished.map(({ size }) => size), [20 * MiB])
     }).pipe(Effect.provide(interrupted)))
-
-  it.scoped("does not retry a cancelled file that was added again", () =>
-    Effect.gen(function*() {
-      const queue = yield* UploadQueue.scoped(quiet)
-      queue.add([file("a", 10), file("bb", 10)])
-      queue.cancel()
-      queue.add([file("a", 10)])
-      queue.retry()
-      yield* until(queue, isDone)
-      assert.deepStrictEqual(states(queue.getSnapshot()), ["cancelled", "completed", "completed"])
-    }).pipe(Effect.provide(Layer.provideMerge(onDisk, SandboxLayer.memory({ faults: alwaysSlowly })))))
 
   it.scoped("does not retry a failed file that was added again and is completed", () =>
     Effect.gen(function*() {
@@ -1091,44 +751,6 @@ describe("UploadQueue", () => {
       })),
       Layer.provideMerge(RetryPolicy.none)
     ))))
-
-  const again = {
-    "removed and added again": (queue: UploadQueue.UploadQueue, given: UploadQueue.Addition) => {
-      queue.getSnapshot().items.forEach(({ id }) => queue.remove(id))
-      queue.add([given])
-    },
-    "cancelled and added again": (queue: UploadQueue.UploadQueue, given: UploadQueue.Addition) => {
-      queue.cancel()
-      queue.add([given])
-    },
-    "cancelled and retried twice": (queue: UploadQueue.UploadQueue) => {
-      for (const act of [queue.cancel, queue.retry, queue.cancel, queue.retry]) act()
-    }
-  }
-
-  // its lock is requested while the ledger still forgets the earlier upload
-  const soon = () => Effect.runPromise(Effect.as(turns(2), file("a", 10)))
-
-  for (const [what, act] of Object.entries(again)) {
-    it.scoped(`uploads a file that was ${what}, once its earlier upload is forgotten`, () =>
-      Effect.gen(function*() {
-        const given = { file: file("a", 10), handle: handle(soon) }
-        const queue = yield* UploadQueue.scoped(quiet)
-        queue.add([given])
-        yield* until(queue, (snapshot) => states(snapshot).includes("finishing"))
-        act(queue, given)
-        yield* until(queue, isDone)
-        assert.strictEqual(states(queue.getSnapshot()).at(-1), "completed", JSON.stringify(queue.getSnapshot().items))
-      }).pipe(Effect.provide(
-        Layer.effect(
-          UploadLedger.UploadLedger,
-          Effect.map(UploadLedger.UploadLedger, (ledger): UploadLedger.Service => ({
-            ...ledger,
-            forget: (record) => Effect.zipRight(Effect.sleep("1 second"), ledger.forget(record))
-          }))
-        ).pipe(Layer.provide(onDisk), Layer.provideMerge(SandboxLayer.memory({ faults: alwaysSlowly })))
-      )))
-  }
 
   it("shows files as paused that are not completed when it is disposed of, or are added later", async () => {
     const queue = UploadQueue.make({
@@ -1175,30 +797,4 @@ describe("UploadQueue", () => {
     assert.include(queue.getSnapshot().items[0]?.error?.message, "the address is missing")
     await queue.dispose()
   })
-
-  it.scoped("adds 10,000 files with fewer than 30 property reads per file on average", () =>
-    Effect.gen(function*() {
-      let looks = 0
-      class Counted extends File {
-        override get name() {
-          looks++
-          return super.name
-        }
-        override get size() {
-          looks++
-          return super.size
-        }
-        override get lastModified() {
-          looks++
-          return super.lastModified
-        }
-      }
-      const queue = yield* UploadQueue.scoped({ ...quiet, limits: { total: 1e9, files: 1e6 } })
-      const files = Array.from({ length: 10_000 }, (_, index) => new Counted(["bytes"], `${index}.txt`))
-      const half = files.length / 2
-      assert.lengthOf(queue.add(files.slice(0, half)).ids, half)
-      assert.lengthOf(queue.add(files).refused, half)
-      assert.isBelow(looks, 30 * files.length)
-      queue.cancel()
-    }).pipe(Effect.provide(SandboxLayer.memory())))
 })

@@ -1,44 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Timeouts } from "@stevedore/core"
 import { Recorder } from "@stevedore/testing"
 import { Clock, Duration, Effect, Either, Fiber, Option, TestClock } from "effect"
 import * as ServerClock from "../src/base/serverClock.js"
 import * as AttemptWatch from "../src/upload/attempt.js"
-import * as AttemptTimers from "../src/upload/attemptTimers.js"
+import { onCut, type Put, receipt, timers, watched } from "./fixtures/attemptWatch.js"
 import { settableWallClock } from "./fixtures/wallClock.js"
 
-const receipt = { etag: "\"e\"" }
-
-const timers = () => AttemptTimers.make(Timeouts.make())
-
-const onCut = () => () => {}
-
-type Put = (onSent: (bytes: number) => void, onWait: (waits: boolean) => void) => Effect.Effect<typeof receipt>
+const phaseOf = (put: Put, after: string & `${number} seconds`) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(Effect.flip(watched(put)))
+    yield* TestClock.adjust(after)
+    const error = yield* Fiber.join(fiber)
+    return error._tag === "TimedOut" ? error.phase : error._tag
+  })
 
 describe("AttemptWatch", () => {
-  const watched = (put: Put, length = 9) =>
-    Effect.flatMap(
-      ServerClock.make,
-      (serverClock) =>
-        AttemptWatch.watched({
-          put,
-          length,
-          attempts: 1,
-          serverClock,
-          timers: timers(),
-          look: Effect.void,
-          onCut
-        })
-    )
-
-  const phaseOf = (put: Put, after: string & `${number} seconds`) =>
-    Effect.gen(function*() {
-      const fiber = yield* Effect.fork(Effect.flip(watched(put)))
-      yield* TestClock.adjust(after)
-      const error = yield* Fiber.join(fiber)
-      return error._tag === "TimedOut" ? error.phase : error._tag
-    })
-
   it.effect("if no byte is taken, the connection times out", () =>
     Effect.map(phaseOf(() => Effect.never, "30 seconds"), (phase) => assert.strictEqual(phase, "connect")))
 
@@ -53,38 +29,6 @@ describe("AttemptWatch", () => {
       phaseOf((onSent) => Effect.zipRight(Effect.sync(() => onSent(9)), Effect.never), "121 seconds"),
       (phase) => assert.strictEqual(phase, "answer")
     ))
-
-  it.effect("a body that makes progress never times out, however long it takes", () =>
-    Effect.gen(function*() {
-      const slowly = (onSent: (bytes: number) => void) =>
-        Effect.as(
-          Effect.repeat(Effect.zipRight(Effect.sync(() => onSent(1)), Effect.sleep("59 seconds")), { times: 99 }),
-          receipt
-        )
-      const fiber = yield* Effect.fork(watched(slowly, 100))
-      yield* TestClock.adjust("2 hours")
-      assert.deepStrictEqual(yield* Fiber.join(fiber), Option.some(receipt))
-    }))
-
-  it.effect("a wait for the bandwidth limit counts for no phase, and what follows it does", () =>
-    Effect.gen(function*() {
-      const put = (onSent: (bytes: number) => void, onWait: (waits: boolean) => void) => {
-        const waited = (bytes: number) =>
-          Effect.sync(() => onWait(true)).pipe(
-            Effect.zipRight(Effect.sleep("1 hour")),
-            Effect.zipRight(Effect.sync(() => {
-              onWait(false)
-              onSent(bytes)
-            }))
-          )
-        return waited(3).pipe(Effect.zipRight(waited(3)), Effect.zipRight(Effect.never))
-      }
-      const fiber = yield* Effect.fork(Effect.flip(watched(put)))
-      yield* TestClock.adjust("2 hours")
-      assert.isTrue(Option.isNone(yield* Fiber.poll(fiber)))
-      yield* TestClock.adjust("61 seconds")
-      assert.strictEqual((yield* Fiber.join(fiber)).phase, "body")
-    }))
 
   it.effect("a timeout is told in whole milliseconds, whatever the bytes and the measurements are divided by", () =>
     Effect.gen(function*() {
@@ -114,17 +58,6 @@ describe("AttemptWatch", () => {
       assert.lengthOf(samples, 0)
       yield* one((onSent) => Effect.as(Effect.sync(() => onSent(9)), receipt))
       assert.lengthOf(samples, 1)
-    }))
-
-  it.effect("bytes that are handed over at once get the time that a slow connection takes for them", () =>
-    Effect.gen(function*() {
-      const length = 67_108_864
-      const fiber = yield* Effect.fork(watched(
-        (onSent) => Effect.zipRight(Effect.sync(() => onSent(length)), Effect.as(Effect.sleep("30 minutes"), receipt)),
-        length
-      ))
-      yield* TestClock.adjust("30 minutes")
-      assert.deepStrictEqual(yield* Fiber.join(fiber), Option.some(receipt))
     }))
 
   it.effect("a connection that was fast and is now slow gets twice the time after each timeout", () =>

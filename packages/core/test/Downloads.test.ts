@@ -378,26 +378,28 @@ describe("a download of a file whose size is known", () => {
     }))
 })
 
-describe("a download in a content coding", () => {
-  const coding = "the content coding gzip, which was not asked for"
-  const url = Option.getOrThrow(PresignedUrl.fromString("https://storage.test/key?X-Amz-Signature=1"))
-  const coded = Layer.merge(
-    ServiceApi.layerNoop({ download: () => Effect.succeed({ _tag: "Link", url }) }),
-    ObjectStorage.layerNoop({
-      get: () =>
-        Effect.succeed({
-          partial: false,
-          start: 0,
-          length: Option.some(5),
-          totalLength: Option.some(5),
-          etag: Option.none(),
-          checksums: {},
-          coding,
-          bytes: Stream.make(new TextEncoder().encode("coded"))
-        })
-    })
-  )
+const coding = "the content coding gzip, which was not asked for"
 
+const url = Option.getOrThrow(PresignedUrl.fromString("https://storage.test/key?X-Amz-Signature=1"))
+
+const coded = Layer.merge(
+  ServiceApi.layerNoop({ download: () => Effect.succeed({ _tag: "Link", url }) }),
+  ObjectStorage.layerNoop({
+    get: () =>
+      Effect.succeed({
+        partial: false,
+        start: 0,
+        length: Option.some(5),
+        totalLength: Option.some(5),
+        etag: Option.none(),
+        checksums: {},
+        coding,
+        bytes: Stream.make(new TextEncoder().encode("coded"))
+      })
+  })
+)
+
+describe("a download in a content coding", () => {
   it.effect.each([undefined, 5])("is as it is stored, if its size (%s) says nothing else", (size) =>
     Effect.map(
       Effect.provide(collected(Downloads.stream("f1", { size })), coded),
@@ -421,42 +423,37 @@ describe("a download that drips", () => {
       assert.deepStrictEqual(end, Option.some("stalled"))
       assert.isAtMost(received, 620)
     }))))
-
-  it.effect("goes on for as long as it brings more", () =>
-    inVirtualTime(Effect.scoped(Effect.gen(function*() {
-      const pull = Effect.zipRight(Effect.sleep(100), Effect.succeed(Uint8Array.of(1, 2)))
-      const steady = yield* unstalled(pull, Duration.seconds(60), () => "stalled", ({ byteLength }) => byteLength)
-      yield* Effect.repeatN(steady, 20_000)
-    }))))
 })
 
-describe("a download that is redirected", () => {
-  const follow = (locations: ReadonlyArray<string | undefined>) => {
-    const asked: Array<{ readonly href: string; readonly authorization: string | undefined }> = []
-    const client = HttpClient.make((request, url) =>
-      Effect.sync(() => {
-        const location = locations[asked.length]
-        asked.push({ href: url.href, authorization: request.headers["authorization"] })
-        return HttpClientResponse.fromWeb(
-          request,
-          location === undefined ? new Response("hi") : new Response(null, { status: 302, headers: { location } })
-        )
-      })
-    )
-    const config = ServiceConfig.layer({ baseUrl: "https://service.test/api", token: Redacted.make("api.secret") })
-    return Effect.map(
-      Effect.either(collected(Downloads.stream("f1"))),
-      (result) => ({ result, asked })
-    ).pipe(
-      Effect.provide(
-        Layer.merge(ServiceApi.layer, HttpObjectStorage.layer).pipe(
-          Layer.provideMerge(Layer.merge(Layer.orDie(config), Layer.succeed(HttpClient.HttpClient, client))),
-          Layer.provideMerge(RetryPolicy.none)
-        )
+const follow = (locations: ReadonlyArray<string | undefined>) => {
+  const asked: Array<{ readonly href: string; readonly authorization: string | undefined }> = []
+  const client = HttpClient.make((request, url) =>
+    Effect.sync(() => {
+      const location = locations[asked.length]
+      asked.push({ href: url.href, authorization: request.headers["authorization"] })
+      return HttpClientResponse.fromWeb(
+        request,
+        location === undefined ? new Response("hi") : new Response(null, { status: 302, headers: { location } })
+      )
+    })
+  )
+  const config = ServiceConfig.layer({ baseUrl: "https://service.test/api", token: Redacted.make("api.secret") })
+  return Effect.map(
+    Effect.either(collected(Downloads.stream("f1"))),
+    (result) => ({ result, asked })
+  ).pipe(
+    Effect.provide(
+      Layer.merge(ServiceApi.layer, HttpObjectStorage.layer).pipe(
+        Layer.provideMerge(Layer.merge(Layer.orDie(config), Layer.succeed(HttpClient.HttpClient, client))),
+        Layer.provideMerge(RetryPolicy.none)
       )
     )
-  }
+  )
+}
 
+const onward = (index: number) => `https://cdn.test/${index}`
+
+describe("a download that is redirected", () => {
   it.effect("several times is followed, relative and to other origins, and the token goes to the service alone", () =>
     Effect.gen(function*() {
       const { asked, result } = yield* follow([
@@ -484,8 +481,6 @@ describe("a download that is redirected", () => {
         false
       ])
     }))
-
-  const onward = (index: number) => `https://cdn.test/${index}`
 
   it.effect("as often as it may be is followed, and once more is not", () =>
     Effect.gen(function*() {

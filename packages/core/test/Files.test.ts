@@ -1,12 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FileRecord, Files } from "@stevedore/core"
 import { Effect, Fiber, Schedule, Schema, TestClock } from "effect"
-import { fakeService, json } from "./fixtures/fakeService.js"
-
-const record = (status: string) => ({ id: "f1", name: "a.txt", status, created_at: "2030-01-01T00:00:00Z", extra: 1 })
-
-const answering = (statuses: ReadonlyArray<string>) =>
-  fakeService((_, index) => json({ data: record(statuses[Math.min(index, statuses.length - 1)] ?? "pending") }))
+import { answering, record } from "./fixtures/files.js"
 
 describe("Files.inspect", () => {
   it.effect("returns the record, with unknown fields", () =>
@@ -35,19 +30,6 @@ describe("Files.awaitProcessed", () => {
       const service = answering(["completed"])
       yield* Effect.provide(Files.awaitProcessed("f1"), service.layer)
       assert.strictEqual(service.received.length, 1)
-    }))
-
-  it.effect("never waits longer than 18 seconds between two polls", () =>
-    Effect.gen(function*() {
-      const service = answering(["pending"])
-      const fiber = yield* Effect.fork(Effect.provide(Files.awaitProcessed("f1"), service.layer))
-      yield* TestClock.adjust("10 minutes")
-      const before = service.received.length
-      for (let turn = 1; turn <= 5; turn++) {
-        yield* TestClock.adjust("18 seconds")
-        assert.isAtLeast(service.received.length, before + turn)
-      }
-      yield* Fiber.interrupt(fiber)
     }))
 
   it.effect("polls as the caller's schedule says, and returns the last record when the schedule ends first", () =>

@@ -146,25 +146,6 @@ describe("Lists", () => {
         assert.deepStrictEqual(list.received.map(({ query }) => query.get("sort")), Array(3).fill("title:asc"))
       }).pipe(Effect.provide(list.layer))
     })
-
-    it("filters that exclude each other do not compile", () => {
-      // @ts-expect-error one of contains and equal_to
-      void Lists.projects({ title: { contains: "a", equal_to: "b" } })
-      // @ts-expect-error one of gt and gte
-      void Lists.data({ created_at: { gt: day, gte: day } })
-      // @ts-expect-error at least one end
-      void Lists.data({ created_at: {} })
-      // @ts-expect-error one of project_id, tag_id and highlight_id
-      void Lists.highlights({ project_id: "p", tag_id: "t" })
-      // @ts-expect-error a filter of other lists
-      void Lists.tags({ title: { contains: "a" } })
-      // @ts-expect-error a sort of other lists
-      void Lists.tags({ sort: "title:asc" })
-      // @ts-expect-error no such direction
-      void Lists.projects({ sort: "title:up" })
-      // @ts-expect-error a list without filters
-      void things({ title: "a" })
-    })
   })
 
   describe("what is refused before any request", () => {

@@ -1,43 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Recovery, RetryPolicy } from "@stevedore/core"
+import { RetryPolicy } from "@stevedore/core"
 import { Duration, Effect, FastCheck as fc, Fiber, Layer, Random, TestClock } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
 import * as RetryBudget from "../src/base/retryBudget.js"
-
-const failure = (
-  recovery: Recovery.Recovery,
-  attempts = 1,
-  retryAfter?: Duration.DurationInput
-): Recovery.Recoverable => ({
-  recovery,
-  attempts,
-  ...(retryAfter === undefined ? {} : { retryAfter: Duration.decode(retryAfter) })
-})
-
-/** The times at which a request was made that always fails, in milliseconds from the first. */
-const timesOf = (
-  fail: (attempt: number) => Recovery.Recoverable,
-  policy: RetryPolicy.Options = {},
-  options: Parameters<typeof RetryPolicy.retry>[1] = {}
-) =>
-  Effect.gen(function*() {
-    const times: Array<number> = []
-    const request = (attempt: number) =>
-      Effect.clockWith((clock) =>
-        Effect.flatMap(clock.currentTimeMillis, (now) => {
-          times.push(now)
-          return Effect.fail(fail(attempt))
-        })
-      )
-    const fiber = yield* RetryPolicy.retry(request, options).pipe(
-      Effect.flip,
-      Effect.provide(RetryPolicy.layer(policy)),
-      Effect.fork
-    )
-    yield* TestClock.adjust("1 day")
-    const error = yield* Fiber.join(fiber)
-    return { error, times: times.map((time) => time - (times[0] ?? 0)) }
-  })
+import { failure, timesOf } from "./fixtures/retryPolicy.js"
 
 const waitsOf = (times: ReadonlyArray<number>): ReadonlyArray<number> =>
   times.slice(1).map((time, index) => time - (times[index] ?? 0))
@@ -226,16 +192,6 @@ describe("RetryPolicy", () => {
         yield* Effect.replicateEffect(RetryPolicy.retry(() => Effect.void, { budget }), 3)
         assert.strictEqual(yield* attempts(3), 6)
         assert.strictEqual(yield* attempts(1), 1)
-      }))
-
-    it.effect("shared by many failing requests bounds their number", () =>
-      Effect.gen(function*() {
-        const budget = RetryBudget.forUpload({ attempts: 5, concurrency: 4 })
-        const counts = yield* Effect.forEach(
-          Array.from({ length: 40 }),
-          () => timesOf((attempt) => failure("retry", attempt), {}, { budget })
-        )
-        assert.strictEqual(counts.reduce((sum, { times }) => sum + times.length, 0), 40 + 100)
       }))
   })
 

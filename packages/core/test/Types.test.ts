@@ -392,4 +392,23 @@ describe("the types of configuration", () => {
     ]
     expectTypeOf(refused).toBeFunction()
   })
+
+  it("filters that exclude each other do not compile", () => {
+    // @ts-expect-error one of contains and equal_to
+    void Lists.projects({ title: { contains: "a", equal_to: "b" } })
+    // @ts-expect-error one of gt and gte
+    void Lists.data({ created_at: { gt: new Date(0), gte: new Date(0) } })
+    // @ts-expect-error at least one end
+    void Lists.data({ created_at: {} })
+    // @ts-expect-error one of project_id, tag_id and highlight_id
+    void Lists.highlights({ project_id: "p", tag_id: "t" })
+    // @ts-expect-error a filter of other lists
+    void Lists.tags({ title: { contains: "a" } })
+    // @ts-expect-error a sort of other lists
+    void Lists.tags({ sort: "title:asc" })
+    // @ts-expect-error no such direction
+    void Lists.projects({ sort: "title:up" })
+    // @ts-expect-error a list without filters
+    void Lists.make({ path: "/v1/things", item: Schema.Unknown })({ title: "a" })
+  })
 })

@@ -1,35 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TransferGate, Uploads, UploadSources } from "@stevedore/core"
-import { Effect, Fiber, Stream } from "effect"
+import { Effect, Fiber } from "effect"
 import { gateOfAPage, sharedLine } from "./fixtures/sharedLine.js"
+import { firsts, gates, line, MB, secondsNow, started, startOf } from "./fixtures/uploadFairness.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
-
-const MB = 1_000_000
-
-const line = 2 * MB
-
-// A gate that measures begins with six transfers, which share the line with the small file until they have ended
-const gates = [
-  { called: "of a page", gate: gateOfAPage, within: 15 },
-  { called: "that measures", gate: TransferGate.layer(), within: 30 }
-]
-
-const started = (megabytes: number) =>
-  Uploads.start(UploadSources.fromBytes(`${megabytes}.mp4`, new Uint8Array(megabytes * MB)))
-
-const startOf = Date.UTC(2030, 0, 1)
-
-const secondsNow = Effect.clockWith((clock) => Effect.map(clock.currentTimeMillis, (now) => (now - startOf) / 1000))
-
-/** When an upload has sent its first byte, and when storage has confirmed a first part of it, in seconds. */
-const firsts = ({ progress }: Uploads.UploadHandle) =>
-  Effect.all(
-    [
-      Stream.filter(progress.changes, ({ sent }) => sent > 0),
-      Stream.filter(progress.changes, ({ confirmed }) => confirmed > 0)
-    ].map((seen) => Effect.zipRight(Stream.runHead(seen), secondsNow)),
-    { concurrency: "unbounded" }
-  )
 
 describe.each(gates)("several files on a slow line, through a gate $called", ({ gate, within }) => {
   it.effect("a small one is soon done, and none waits for a large one", () =>
@@ -41,20 +14,6 @@ describe.each(gates)("several files on a slow line, through a gate $called", ({ 
         yield* small.await
         assert.isAtMost(yield* secondsNow, within)
         for (const [sent] of yield* Fiber.join(begun)) assert.isAtMost(sent ?? Infinity, 5)
-      }).pipe(Effect.scoped, Effect.provide(sharedLine(line, gate))),
-      startOf
-    ))
-
-  it.effect("one that is added later does not wait until the large one is done", () =>
-    inVirtualTime(
-      Effect.gen(function*() {
-        yield* started(250)
-        yield* Effect.sleep("20 seconds")
-        const small = yield* started(5.2)
-        const [sent = Infinity] = yield* firsts(small)
-        assert.isAtMost(sent, 25)
-        yield* small.await
-        assert.isAtMost(yield* secondsNow, 20 + within)
       }).pipe(Effect.scoped, Effect.provide(sharedLine(line, gate))),
       startOf
     ))
@@ -89,15 +48,4 @@ describe("a page on a slow line", () => {
         startOf
       )
   )
-
-  it.effect("soon uses every connection of a fast line", () =>
-    inVirtualTime(
-      Effect.gen(function*() {
-        const upload = yield* started(250)
-        yield* Effect.sleep("3 seconds")
-        assert.strictEqual((yield* (yield* TransferGate.TransferGate).state).inFlight, 6)
-        yield* upload.await
-      }).pipe(Effect.scoped, Effect.provide(sharedLine(100 * MB, gateOfAPage))),
-      startOf
-    ))
 })

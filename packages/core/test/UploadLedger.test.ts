@@ -3,35 +3,10 @@ import { PresignedUrl } from "@stevedore/core"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { PartReceipt } from "@stevedore/core/UploadSession"
 import { Recorder } from "@stevedore/testing"
-import { Effect, Exit, FastCheck, Logger, LogLevel, Option, Scope, TestClock } from "effect"
+import { Effect, Exit, FastCheck, Logger, LogLevel, Option, Scope } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
-import type { UploadRecord } from "../src/ledger/record.js"
 import { distinct, openLedger, openLock, openStore, recognizable } from "./fixtures/ledgers.js"
-
-const url = (part: number) =>
-  Option.getOrThrow(PresignedUrl.fromString(
-    `https://storage.test/key?partNumber=${part}&X-Amz-Date=20300101T000000Z&X-Amz-Expires=10800&X-Amz-Signature=s3cret`
-  ))
-
-const recordOf = (id: string, parts = 3, fileId = "file-1"): UploadRecord => ({
-  version: 1,
-  id,
-  service: "https://api.test",
-  name: "interview.mp4",
-  mediaType: "video/mp4",
-  fingerprint: { kind: "file", size: 100, modified: 1000.123456, identity: "1:2" },
-  checksumAlgorithm: "crc32",
-  session: {
-    fileId,
-    uploadId: "upload-1",
-    clockOffset: -250,
-    openedAt: 1_000,
-    parts,
-    urls: [url(1), ...Array.from({ length: parts - 1 }, (_, index) => url(index + 2))]
-  },
-  phase: "uploading",
-  startedAt: 500
-})
+import { recordOf, url } from "./fixtures/uploadLedger.js"
 
 const receiptOf = (partNumber: number): PartReceipt => ({
   partNumber,
@@ -197,20 +172,6 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual((yield* ledger.unfinished).map(({ record }) => record.id).sort(), [...ids].sort())
     }))
 
-  it.effect("waits while another process writes to the index, but not forever", () =>
-    Effect.gen(function*() {
-      const { store } = openStore()
-      const { lock, locked } = openLock()
-      const ledger = yield* UploadLedger.make({ store, lock, keepUrls: true })
-      locked.add("uploads")
-      const waiting = yield* Effect.fork(ledger.begin(recordOf("a")))
-      yield* TestClock.adjust("4 seconds")
-      assert.isTrue(Option.isNone(yield* waiting.poll))
-      yield* TestClock.adjust("2 seconds")
-      assert.isTrue(Option.isSome(yield* waiting.poll))
-      assert.isTrue(Option.isSome(yield* ledger.find("a")))
-    }))
-
   it.effect.prop(
     "treats an invalid record, receipt or index as absent, and accepts a new record in its place",
     [
@@ -350,11 +311,12 @@ describe("UploadLedger", () => {
     }).pipe(Effect.provide(UploadLedger.layerMemory)))
 })
 
-describe("UploadLedger.idOf", () => {
-  const source = recognizable(distinct(10))
-  const id = (service: string, changes: Parameters<typeof recognizable>[1] = {}) =>
-    UploadLedger.idOf(service, recognizable(distinct(10), changes))
+const source = recognizable(distinct(10))
 
+const id = (service: string, changes: Parameters<typeof recognizable>[1] = {}) =>
+  UploadLedger.idOf(service, recognizable(distinct(10), changes))
+
+describe("UploadLedger.idOf", () => {
   it("is the same for the same source and service, whatever its size and date, and is safe as a file name", () => {
     const first = Option.getOrThrow(UploadLedger.idOf("https://api.test", source))
     assert.match(first, /^[0-9a-f]{16}$/)

@@ -10,105 +10,31 @@ import {
   UploadSources
 } from "@stevedore/core"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
-import { FaultScript, Recorder, Sandbox, SandboxLayer } from "@stevedore/testing"
-import {
-  Chunk,
-  Deferred,
-  Effect,
-  FastCheck,
-  Fiber,
-  Logger,
-  LogLevel,
-  Option,
-  Redacted,
-  Schema,
-  Stream,
-  TestClock
-} from "effect"
+import { FaultScript, Recorder, Sandbox, type SandboxLayer } from "@stevedore/testing"
+import { Chunk, Deferred, Effect, FastCheck, Fiber, Option, Schema, Stream, TestClock } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
 import * as UploadRecord from "../src/ledger/record.js"
 import * as UploadResume from "../src/upload/resume.js"
 import { distinct, openLedger, recognizable } from "./fixtures/ledgers.js"
-import { slowLine } from "./fixtures/slowLine.js"
-
-const token = "api.resume-token"
-
-const sandbox = (options: SandboxLayer.Options = {}) =>
-  SandboxLayer.memory({ minimumPartSize: 1, token: Redacted.make(token), ...options })
-
-const content = distinct(1000)
-const source = recognizable(content)
-const inParts: UploadOptions.UploadOptions = { strategy: "multipart", parts: 10 }
+import {
+  confirmed,
+  content,
+  inParts,
+  killedAt,
+  type Moment,
+  numbersOf,
+  only,
+  patiently,
+  quietly,
+  sandbox,
+  source,
+  stopping,
+  succeeds,
+  token,
+  uploadWith
+} from "./fixtures/uploadResume.js"
 
 const few: UploadOptions.UploadOptions = { strategy: "multipart", parts: 4 }
-
-const quietly = Logger.withMinimumLogLevel(LogLevel.None)
-
-/** Lets waits pass: retries run on the test's clock. */
-const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const fiber = yield* Effect.fork(effect)
-    const clock = yield* Effect.fork(Effect.forever(Effect.zipRight(TestClock.adjust("1 second"), Effect.yieldNow())))
-    return yield* Effect.ensuring(Fiber.join(fiber), Fiber.interrupt(clock))
-  })
-
-const uploadWith = (
-  ledger: UploadLedger.Service,
-  from: UploadSource = source,
-  options: UploadOptions.UploadOptions = inParts
-) => Effect.provideService(Uploads.upload(from, options), UploadLedger.UploadLedger, ledger)
-
-type Moment =
-  | { readonly at: "begin" | "completing" | "forget" }
-  | { readonly at: "receive"; readonly after: number }
-
-/** A ledger that stops its upload for good at a moment, and tells when it has. */
-const stopping = (ledger: UploadLedger.Service, moment: Moment, stopped: Deferred.Deferred<void>) => {
-  const stop = Effect.zipRight(Deferred.succeed(stopped, undefined), Effect.never)
-  let received = 0
-  const service: UploadLedger.Service = {
-    ...ledger,
-    begin: (record) => moment.at === "begin" ? Effect.zipRight(ledger.begin(record), stop) : ledger.begin(record),
-    receive: (record, receipt) =>
-      Effect.suspend(() => {
-        if (moment.at !== "receive") return ledger.receive(record, receipt)
-        return received++ < moment.after ? ledger.receive(record, receipt) : stop
-      }),
-    completing: (record) =>
-      moment.at === "completing" ? Effect.zipRight(ledger.completing(record), stop) : ledger.completing(record),
-    forget: (record) => moment.at === "forget" ? stop : ledger.forget(record)
-  }
-  return service
-}
-
-/** Uploads until a moment, and is then as dead as a process that was killed. */
-const killedAt = (
-  ledger: UploadLedger.Service,
-  moment: Moment,
-  from: UploadSource = source,
-  options: UploadOptions.UploadOptions = inParts
-) =>
-  Effect.gen(function*() {
-    const stopped = yield* Deferred.make<void>()
-    const fiber = yield* Effect.fork(uploadWith(stopping(ledger, moment, stopped), from, options))
-    yield* Effect.raceFirst(
-      Deferred.await(stopped),
-      Effect.zipRight(Fiber.join(fiber), Effect.dieMessage("not stopped"))
-    )
-    // what was decided is written, and the ledger may take its time for it
-    yield* patiently(Fiber.interrupt(fiber))
-  })
-
-const only = Effect.map(Sandbox.report, ({ breaches, requests }) => {
-  assert.deepStrictEqual(breaches, [])
-  const of = (...operations: ReadonlyArray<string>) =>
-    requests.filter(({ operation }) => operations.includes(operation))
-  return {
-    initiated: of("initiate", "initiateLarge").filter(({ status }) => status === 201).length,
-    put: of("put", "putPart"),
-    completed: of("complete", "completeLarge")
-  }
-})
 
 /** A second session was opened, and whoever reads the log knows of it. */
 const startedOver = Effect.gen(function*() {
@@ -123,27 +49,6 @@ const startedOver = Effect.gen(function*() {
 
 const recorded = Effect.provide(Recorder.layer)
 
-const numbersOf = (requests: ReadonlyArray<{ readonly part?: number | undefined }>) =>
-  requests.map(({ part }) => part ?? 0).sort((a, b) => a - b)
-
-const confirmed = (ledger: UploadLedger.Service) =>
-  Effect.map(ledger.unfinished, (all) => all.flatMap(({ receipts }) => receipts.map(({ partNumber }) => partNumber)))
-
-/** The upload succeeds with these bytes, and leaves nothing in the ledger. */
-const succeeds = (
-  ledger: UploadLedger.Service,
-  from: UploadSource = source,
-  options: UploadOptions.UploadOptions = inParts,
-  bytes = content
-) =>
-  Effect.gen(function*() {
-    const file = yield* patiently(uploadWith(ledger, from, options))
-    assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes)
-    assert.deepStrictEqual(file.sent.checksum, Checksum.ofBytes(Checksum.crc32, bytes))
-    assert.deepStrictEqual(yield* ledger.unfinished, [])
-    return file
-  })
-
 const startsOverWithAnotherAlgorithm = (moment: Moment) =>
   Effect.gen(function*() {
     const { ledger } = yield* openLedger()
@@ -155,45 +60,6 @@ const startsOverWithAnotherAlgorithm = (moment: Moment) =>
   }).pipe(Effect.provide(sandbox()), recorded)
 
 describe("an interrupted upload", () => {
-  it.effect.prop(
-    "resumes after any number of parts, however often: right bytes, one session, no confirmed part put again",
-    [
-      FastCheck.integer({ min: 1, max: 30 }),
-      FastCheck.integer({ min: 1, max: 6 }),
-      FastCheck.array(FastCheck.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), {
-        minLength: 1,
-        maxLength: 3
-      })
-    ],
-    ([parts, concurrency, kills]) =>
-      Effect.gen(function*() {
-        const { ledger } = yield* openLedger()
-        const options = { ...inParts, parts, concurrency }
-        const lost: Array<number> = []
-        for (const kill of kills) {
-          const before = yield* confirmed(ledger)
-          const after = Math.floor(kill * (parts - before.length))
-          yield* killedAt(ledger, after < parts ? { at: "receive", after } : { at: "begin" }, source, options)
-          const now = yield* confirmed(ledger)
-          assert.isAtLeast(now.length, before.length + after)
-          const { put } = yield* only
-          lost.push(put.filter(({ outcome, part }) => outcome === "answered" && !now.includes(part ?? 0)).length)
-        }
-        const known = yield* confirmed(ledger)
-        const before = (yield* only).put.length
-        const file = yield* succeeds(ledger, source, options)
-        const { completed, initiated, put } = yield* only
-        assert.strictEqual(initiated, 1)
-        assert.lengthOf(completed, 1)
-        assert.strictEqual(file.sent.parts, parts)
-        const again = numbersOf(put.slice(before))
-        const missing = Array.from({ length: parts }, (_, index) => index + 1).filter((part) => !known.includes(part))
-        assert.deepStrictEqual(again, missing)
-        assert.isAtMost(lost.reduce((sum, count) => sum + count, 0), concurrency * kills.length * kills.length)
-      }).pipe(Effect.provide(sandbox()), quietly),
-    { fastCheck: { numRuns: runs(15) } }
-  )
-
   it.effect("resumes in the session that it had opened, even before its first part", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
@@ -501,31 +367,31 @@ describe("an upload that was interrupted while completing", () => {
     ))
 })
 
-describe("a fresh session is opened, and the old one forgotten, when", () => {
-  const startsOver = (
-    options: {
-      readonly between?: Effect.Effect<void>
-      readonly from?: UploadSource
-      readonly bytes?: Uint8Array
-      readonly options?: UploadOptions.UploadOptions
-      readonly keepUrls?: boolean
-      readonly sandbox?: SandboxLayer.Options
-      readonly sessions?: number
-    }
-  ) =>
-    Effect.gen(function*() {
-      const { ledger, values } = yield* openLedger({ keepUrls: options.keepUrls ?? true })
-      yield* killedAt(ledger, { at: "receive", after: 6 })
-      yield* options.between ?? Effect.void
-      const file = yield* succeeds(ledger, options.from, options.options, options.bytes)
-      const { put } = yield* startedOver
-      // the old one is not even tried, unless only the service can know
-      assert.strictEqual(file.sent.sessions, options.sessions ?? 1)
-      const sent = numbersOf(put.filter(({ fileId }) => fileId === file.id))
-      assert.deepStrictEqual(sent, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-      assert.deepStrictEqual([...values.keys()], ["uploads"])
-    }).pipe(Effect.provide(sandbox(options.sandbox)), recorded)
+const startsOver = (
+  options: {
+    readonly between?: Effect.Effect<void>
+    readonly from?: UploadSource
+    readonly bytes?: Uint8Array
+    readonly options?: UploadOptions.UploadOptions
+    readonly keepUrls?: boolean
+    readonly sandbox?: SandboxLayer.Options
+    readonly sessions?: number
+  }
+) =>
+  Effect.gen(function*() {
+    const { ledger, values } = yield* openLedger({ keepUrls: options.keepUrls ?? true })
+    yield* killedAt(ledger, { at: "receive", after: 6 })
+    yield* options.between ?? Effect.void
+    const file = yield* succeeds(ledger, options.from, options.options, options.bytes)
+    const { put } = yield* startedOver
+    // the old one is not even tried, unless only the service can know
+    assert.strictEqual(file.sent.sessions, options.sessions ?? 1)
+    const sent = numbersOf(put.filter(({ fileId }) => fileId === file.id))
+    assert.deepStrictEqual(sent, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    assert.deepStrictEqual([...values.keys()], ["uploads"])
+  }).pipe(Effect.provide(sandbox(options.sandbox)), recorded)
 
+describe("a fresh session is opened, and the old one forgotten, when", () => {
   it.effect("the source has a different size", () =>
     startsOver({ from: recognizable(distinct(1001)), bytes: distinct(1001) }))
 
@@ -716,20 +582,20 @@ describe("a source that cannot be read when its upload is to be resumed", () => 
   )
 })
 
+const unhashed = Effect.provide(Checksum.none)
+
+const again = (from: UploadSource, options: UploadOptions.UploadOptions = inParts) =>
+  Effect.gen(function*() {
+    const { ledger } = yield* openLedger()
+    yield* killedAt(ledger, { at: "receive", after: 6 }, from)
+    const file = yield* patiently(uploadWith(ledger, from, options))
+    assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
+    assert.isUndefined(file.sent.checksum)
+    const { initiated, put } = yield* only
+    return { initiated, sent: numbersOf(put.filter(({ fileId }) => fileId === file.id)) }
+  }).pipe(unhashed, Effect.provide(sandbox()), quietly)
+
 describe("without checksums, an interrupted upload", () => {
-  const unhashed = Effect.provide(Checksum.none)
-
-  const again = (from: UploadSource, options: UploadOptions.UploadOptions = inParts) =>
-    Effect.gen(function*() {
-      const { ledger } = yield* openLedger()
-      yield* killedAt(ledger, { at: "receive", after: 6 }, from)
-      const file = yield* patiently(uploadWith(ledger, from, options))
-      assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
-      assert.isUndefined(file.sent.checksum)
-      const { initiated, put } = yield* only
-      return { initiated, sent: numbersOf(put.filter(({ fileId }) => fileId === file.id)) }
-    }).pipe(unhashed, Effect.provide(sandbox()), quietly)
-
   it.effect("resumes by the source's fingerprint: no confirmed part is put again", () =>
     Effect.gen(function*() {
       const { initiated, sent } = yield* again(source)
@@ -880,72 +746,12 @@ describe("the ledger of an upload", () => {
   )
 })
 
-describe("a connection that becomes too slow", () => {
-  it.effect("fails the upload for that reason, and what storage has is kept for a faster connection", () => {
-    let speed = 100_000
-    const size = 10_000_000
-    return Effect.gen(function*() {
-      const { ledger } = yield* openLedger()
-      const large = recognizable(distinct(size))
-      const upload = uploadWith(ledger, large, { strategy: "multipart", parts: 100, concurrency: 1 })
-      const fiber = yield* Effect.fork(Effect.flip(upload))
-      yield* TestClock.adjust("1 minute")
-      speed = 100
-      assert.strictEqual((yield* patiently(Fiber.join(fiber)))._tag, "DeadlineUnreachable")
-      const stored = yield* confirmed(ledger)
-      assert.isAbove(stored.length, 30)
-      speed = 100_000
-      yield* patiently(upload)
-      const { initiated, put } = yield* only
-      assert.strictEqual(initiated, 1)
-      // but for the one that was in flight, none twice
-      assert.isAtMost(put.length, 101)
-    }).pipe(Effect.provide(slowLine(() => speed)(sandbox())), quietly)
-  })
+const idOf = (from: UploadSource) => Option.getOrThrow(UploadLedger.idOf("https://api.sandbox.test", from))
 
-  /** Six of ten parts are in storage, and two minutes are left of twenty for the rest, on a slower connection. */
-  const withTwoMinutesLeft = (
-    later: number,
-    check: (
-      ledger: UploadLedger.Service,
-      upload: ReturnType<typeof uploadWith>
-    ) => Effect.Effect<void, unknown, Uploads.Requirements>
-  ) =>
-    Effect.suspend(() => {
-      let speed = 100_000
-      return Effect.gen(function*() {
-        const { ledger } = yield* openLedger()
-        const large = recognizable(distinct(1_000_000))
-        const oneByOne = { ...inParts, concurrency: 1 }
-        yield* patiently(killedAt(ledger, { at: "receive", after: 6 }, large, oneByOne))
-        yield* TestClock.adjust("18 minutes")
-        speed = later
-        yield* check(ledger, uploadWith(ledger, large, oneByOne))
-      }).pipe(Effect.provide(slowLine(() => speed)(sandbox({ urlLifetime: "20 minutes" }))), quietly)
-    })
-
-  it.effect("does not fail the rest of an earlier run's session, if it is fast enough for a new one", () =>
-    withTwoMinutesLeft(1500, (ledger, upload) =>
-      Effect.gen(function*() {
-        const file = yield* patiently(upload)
-        assert.strictEqual(file.sent.sessions, 2)
-        assert.deepStrictEqual(yield* ledger.unfinished, [])
-      })))
-
-  it.effect("leaves nothing of an earlier run's session if that fails: a faster connection needs a new one anyway", () =>
-    withTwoMinutesLeft(100, (ledger, upload) =>
-      Effect.gen(function*() {
-        assert.strictEqual((yield* Effect.flip(patiently(upload)))._tag, "DeadlineUnreachable")
-        assert.deepStrictEqual(yield* ledger.unfinished, [])
-      })))
-})
+const resumes = (ledger: UploadLedger.Service, id: string, from: UploadSource) =>
+  Effect.provideService(Uploads.resume(id, from), UploadLedger.UploadLedger, ledger)
 
 describe("Uploads.resume", () => {
-  const idOf = (from: UploadSource) => Option.getOrThrow(UploadLedger.idOf("https://api.sandbox.test", from))
-
-  const resumes = (ledger: UploadLedger.Service, id: string, from: UploadSource) =>
-    Effect.provideService(Uploads.resume(id, from), UploadLedger.UploadLedger, ledger)
-
   it.effect("resumes the upload with that id, even if the file has been renamed", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
@@ -1044,9 +850,9 @@ describe("Uploads.resume", () => {
     }).pipe(Effect.provide(sandbox()), quietly))
 })
 
-describe("Uploads.unfinished", () => {
-  const withLedger = (ledger: UploadLedger.Service) => Effect.provideService(UploadLedger.UploadLedger, ledger)
+const withLedger = (ledger: UploadLedger.Service) => Effect.provideService(UploadLedger.UploadLedger, ledger)
 
+describe("Uploads.unfinished", () => {
   it.effect("reports what storage has of each upload and since when, but no URL", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
@@ -1088,9 +894,9 @@ describe("Uploads.unfinished", () => {
     }).pipe(Effect.provide(sandbox()), quietly))
 })
 
-describe("a source that is compared with a record", () => {
-  const size = { expected: "1000 bytes", actual: "1001 bytes" }
+const size = { expected: "1000 bytes", actual: "1001 bytes" }
 
+describe("a source that is compared with a record", () => {
   it.effect.each<readonly [what: string, fingerprint: Partial<UploadSource["fingerprint"]>, sizes?: typeof size]>([
     ["identity", { kind: "blob" }],
     ["identity", { identity: "1:3" }],

@@ -11,12 +11,66 @@ import {
 } from "@stevedore/core"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Effect, Fiber, Layer, Stream } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { distinct, openLedger, recognizable } from "./fixtures/ledgers.js"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
 const multipart = (options: Uploads.UploadAllOptions = {}) =>
   Uploads.upload(sourceOf(95), { strategy: "multipart", ...options })
+
+const perhapsRepeating = Effect.map(
+  ObjectStorage.ObjectStorage,
+  (storage) =>
+    ObjectStorage.ObjectStorage.of({
+      ...storage,
+      put: (request) => Effect.map(storage.put(request), (receipt) => ({ ...receipt, perhapsRepeated: true }))
+    })
+)
+
+// A gateway gives up, the service goes on, and is done a moment after the file was asked for
+const completingLate = Effect.map(ServiceApi.ServiceApi, (service) => {
+  let told: Parameters<typeof service.completeLargeUpload>[0] | undefined
+  let asked = 0
+  return ServiceApi.ServiceApi.of({
+    ...service,
+    completeLargeUpload: (completion) =>
+      Effect.suspend(() => {
+        if (told !== undefined) return service.completeLargeUpload(completion)
+        told = completion
+        return new ServiceError.ServiceUnavailable({
+          operation: "completeLargeUpload",
+          status: 502,
+          issues: [],
+          attempts: 5
+        })
+      }),
+    file: (fileId) =>
+      Effect.suspend(() =>
+        asked++ > 0 || told === undefined
+          ? service.file(fileId)
+          : Effect.flatMap(
+            Effect.exit(service.file(fileId)),
+            (exit) => told === undefined ? exit : Effect.zipRight(service.completeLargeUpload(told), exit)
+          )
+      )
+  })
+})
+
+const once = { strategy: "multipart", maxSessions: 1, concurrency: 1 } as const
+
+/** An upload that fails, and what is left of it in a ledger. */
+const failed = Effect.gen(function*() {
+  const { ledger, values } = yield* openLedger()
+  const upload = Uploads.upload(recognizable(distinct(95)), once).pipe(
+    Effect.provideService(UploadLedger.UploadLedger, ledger)
+  )
+  const error = yield* inTime(Effect.flip(upload))
+  return { error, upload, unfinished: yield* ledger.unfinished, text: [...values.values()].join() }
+})
+
+const on = FaultScript.on
+
+const silentFile = on("file").times(5).answer(503)
 
 describe("UploadSessions", () => {
   it.effect("expired URLs lead to a new session, in which everything is sent again", () =>
@@ -212,15 +266,6 @@ describe("UploadSessions", () => {
     })))
   })
 
-  const perhapsRepeating = Effect.map(
-    ObjectStorage.ObjectStorage,
-    (storage) =>
-      ObjectStorage.ObjectStorage.of({
-        ...storage,
-        put: (request) => Effect.map(storage.put(request), (receipt) => ({ ...receipt, perhapsRepeated: true }))
-      })
-  )
-
   it.effect("every part is put again if storage refuses the etags of a client that may have repeated requests", () =>
     Effect.gen(function*() {
       const file = yield* inTime(
@@ -249,31 +294,6 @@ describe("UploadSessions", () => {
       assert.lengthOf(requestsOf(report, "initiateLarge"), 1)
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("complete").times(5).html(502) }))))
 
-  it.effect("while a doubtful part is put again, the upload is uploading: it can be paused, may stall, and lacks a part", () =>
-    Effect.gen(function*() {
-      const handle = yield* Uploads.start(sourceOf(95), { strategy: "multipart" })
-      const phases = yield* Effect.fork(
-        Stream.runCollect(Stream.changesWith(handle.progress.changes, (one, next) => one.phase === next.phase))
-      )
-      yield* inTime(handle.await)
-      const seen = [...yield* inTime(Fiber.join(phases))].slice(-5)
-      assert.deepStrictEqual(
-        seen.map(({ parts, phase }) => [phase, parts.total - parts.confirmed]),
-        [["uploading", 9], ["completing", 0], ["uploading", 1], ["completing", 0], ["completed", 0]]
-      )
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(tiny({
-        backOff: true,
-        faults: FaultScript.all([
-          FaultScript.on("putPart").part(3).loseAnswer(),
-          FaultScript.on("putPart").always().delay("10 seconds"),
-          FaultScript.on("complete").times(5).answer(502),
-          FaultScript.on("complete").always().delay("10 seconds")
-        ])
-      }))
-    ))
-
   it.effect("a stream with a doubtful part is reopened for another session, because what was read is gone", () =>
     Effect.gen(function*() {
       const source = UploadSources.fromStream("s.bin", Stream.succeed(bytes(95)), { size: 95 })
@@ -284,35 +304,6 @@ describe("UploadSessions", () => {
       faults: FaultScript.on("putPart").part(3).loseAnswer()
         .and(FaultScript.on("complete").times(5).answer(502))
     }))))
-
-  // A gateway gives up, the service goes on, and is done a moment after the file was asked for
-  const completingLate = Effect.map(ServiceApi.ServiceApi, (service) => {
-    let told: Parameters<typeof service.completeLargeUpload>[0] | undefined
-    let asked = 0
-    return ServiceApi.ServiceApi.of({
-      ...service,
-      completeLargeUpload: (completion) =>
-        Effect.suspend(() => {
-          if (told !== undefined) return service.completeLargeUpload(completion)
-          told = completion
-          return new ServiceError.ServiceUnavailable({
-            operation: "completeLargeUpload",
-            status: 502,
-            issues: [],
-            attempts: 5
-          })
-        }),
-      file: (fileId) =>
-        Effect.suspend(() =>
-          asked++ > 0 || told === undefined
-            ? service.file(fileId)
-            : Effect.flatMap(
-              Effect.exit(service.file(fileId)),
-              (exit) => told === undefined ? exit : Effect.zipRight(service.completeLargeUpload(told), exit)
-            )
-        )
-    })
-  })
 
   it.effect("if a doubtful part cannot be put again, the service is asked for the file: Complete may have been received", () =>
     Effect.gen(function*() {
@@ -442,21 +433,6 @@ describe("UploadSessions", () => {
       const file = yield* inTime(Uploads.upload(sourceOf(95)))
       assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("complete").always().loseAnswer() }))))
-
-  const once = { strategy: "multipart", maxSessions: 1, concurrency: 1 } as const
-
-  /** An upload that fails, and what is left of it in a ledger. */
-  const failed = Effect.gen(function*() {
-    const { ledger, values } = yield* openLedger()
-    const upload = Uploads.upload(recognizable(distinct(95)), once).pipe(
-      Effect.provideService(UploadLedger.UploadLedger, ledger)
-    )
-    const error = yield* inTime(Effect.flip(upload))
-    return { error, upload, unfinished: yield* ledger.unfinished, text: [...values.values()].join() }
-  })
-
-  const on = FaultScript.on
-  const silentFile = on("file").times(5).answer(503)
 
   it.effect.each(
     [

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SourceError, type UploadPlan, type UploadSource, UploadSources } from "@stevedore/core"
-import { Cause, Effect, Either, FastCheck as fc, Redacted, Schema, Stream } from "effect"
+import { Cause, Effect, Either, Exit, FastCheck as fc, Redacted, Schema, Stream } from "effect"
 import { inspect } from "node:util"
 import { runs } from "../../testing/test/support/runs.js"
 
@@ -109,7 +109,7 @@ describe("UploadSources", () => {
     it.effect("is not run before its first part is claimed", () =>
       Effect.scoped(Effect.gen(function*() {
         const source = UploadSources.fromStream("a", Stream.dieMessage("was run"), { size: 5 })
-        yield* source.open
+        assert.isTrue(Exit.isSuccess(yield* Effect.exit(source.open)))
       })))
 
     it.effect("that fails is SourceUnreadable, without the failure's own message", () =>

@@ -13,7 +13,6 @@ import { FaultScript, Recorder, Sandbox } from "@stevedore/testing"
 import { Cause, Chunk, Clock, Duration, Effect, Exit, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
 import { recognizable } from "./fixtures/ledgers.js"
-import { slowLine } from "./fixtures/slowLine.js"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
 const isUploadError = Schema.is(UploadError.UploadError)
@@ -62,6 +61,13 @@ const damagingStorage = <A, E, R>(layer: Layer.Layer<A | ObjectStorage.ObjectSto
       }))
     ).pipe(Layer.provide(layer))
   )
+
+const putsInFlight = Effect.map(
+  Sandbox.report,
+  ({ requests }) => requests.filter((request) => request.outcome === "open").length
+)
+
+const verified = Uploads.upload(sourceOf(200), { strategy: "multipart" }).pipe(Uploads.readBack(sourceOf(200)))
 
 describe("Uploads", () => {
   describe("upload", () => {
@@ -249,27 +255,6 @@ describe("Uploads", () => {
   })
 
   describe("start", () => {
-    it.effect("progress never goes back, never exceeds the size, and ends with the upload", () =>
-      Effect.gen(function*() {
-        const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart", concurrency: 2 })
-        const seen = yield* Effect.fork(Stream.runCollect(handle.progress.changes))
-        const file = yield* inTime(handle.await)
-        const progress = Chunk.toReadonlyArray(yield* Fiber.join(seen))
-        const confirmed = progress.map((now) => now.confirmed)
-        assert.deepStrictEqual(confirmed, [...confirmed].sort((a, b) => a - b))
-        assert.isTrue(progress.every((now) => now.sent <= 200 && now.confirmed <= now.sent))
-        assert.strictEqual(progress[0]?.phase, "preparing")
-        assert.isAbove(new Set(confirmed).size, 3)
-        const last = progress.at(-1)
-        assert.strictEqual(last?.phase, "completed")
-        assert.strictEqual(last?.confirmed, 200)
-        assert.deepStrictEqual(last?.parts, { total: 20, confirmed: 20 })
-        assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(200))
-      }).pipe(
-        Effect.scoped,
-        Effect.provide(tiny({ faults: FaultScript.on("putPart").always().delay("1 second") }))
-      ))
-
     it.effect("cancel stops every request and ends the progress", () =>
       Effect.gen(function*() {
         const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart" })
@@ -376,11 +361,6 @@ describe("Uploads", () => {
   })
 
   describe("pause", () => {
-    const putsInFlight = Effect.map(
-      Sandbox.report,
-      ({ requests }) => requests.filter((request) => request.outcome === "open").length
-    )
-
     it.effect("leaves nothing in flight, and resume ends with the same bytes without counting an attempt", () =>
       Effect.gen(function*() {
         const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart", concurrency: 4 })
@@ -485,84 +465,7 @@ describe("Uploads", () => {
       ))
   })
 
-  describe("a connection that is too slow", () => {
-    const needs = 10_000_000 / 10_800
-
-    it.effect("is detected within half a minute of sending, and nothing is sent after that", () =>
-      Effect.gen(function*() {
-        const fiber = yield* Effect.fork(Effect.flip(Uploads.upload(sourceOf(10_000_000), { strategy: "single" })))
-        yield* TestClock.adjust("36 seconds")
-        const error = yield* Fiber.join(fiber)
-        assert.strictEqual(error._tag, "DeadlineUnreachable")
-        if (error._tag !== "DeadlineUnreachable") return
-        assert.strictEqual(error.has, 500)
-        assert.closeTo(error.needs, needs, 5)
-        assert.strictEqual(error.recovery, "none")
-      }).pipe(Effect.provide(slowLine(() => 500)(tiny()))))
-
-    it.effect("continues with onImpossible: continue, and succeeds if the connection becomes faster", () => {
-      let speed = 500
-      return Effect.gen(function*() {
-        const handle = yield* Uploads.start(sourceOf(10_000_000), { strategy: "single", onImpossible: "continue" })
-        yield* TestClock.adjust("60 seconds")
-        assert.strictEqual((yield* handle.progress.get).feasibility._tag, "Impossible")
-        speed = 200_000
-        const file = yield* inTime(handle.await)
-        assert.strictEqual((yield* Sandbox.stored(file.id)).byteLength, 10_000_000)
-      }).pipe(Effect.scoped, Effect.provide(slowLine(() => speed)(tiny())))
-    })
-
-    for (const interruption of ["57 seconds", "100 seconds"] as const) {
-      it.effect(`is not concluded from an interruption of ${interruption}`, () => {
-        let speed = 2000
-        return Effect.gen(function*() {
-          const wishes = { strategy: "multipart", parts: 100, concurrency: 1 } as const
-          const upload = yield* Uploads.start(sourceOf(10_000_000), wishes)
-          yield* TestClock.adjust("2 minutes")
-          speed = 0
-          yield* TestClock.adjust(interruption)
-          speed = 2000
-          yield* TestClock.adjust("1 minute")
-          assert.strictEqual((yield* upload.progress.get).phase, "uploading")
-        }).pipe(Effect.scoped, Effect.provide(slowLine(() => speed)(tiny())))
-      })
-    }
-
-    for (const [from, interruption] of [[9, 24], [9, 38], [0, 38]] as const) {
-      it.effect(`is not concluded from an interruption of ${interruption} seconds that begins after ${from}`, () => {
-        let speed = 2000
-        return Effect.gen(function*() {
-          const wishes = { strategy: "multipart", parts: 10, concurrency: 1 } as const
-          const upload = yield* Uploads.start(sourceOf(10_000_000), wishes)
-          yield* TestClock.adjust(`${from} seconds`)
-          speed = 0
-          yield* TestClock.adjust(`${interruption} seconds`)
-          speed = 2000
-          yield* TestClock.adjust("2 minutes")
-          assert.strictEqual((yield* upload.progress.get).phase, "uploading")
-        }).pipe(Effect.scoped, Effect.provide(slowLine(() => speed)(tiny())))
-      })
-    }
-
-    it.effect("does not start a part that would end after its URL: a new session starts sooner", () =>
-      Effect.gen(function*() {
-        const source = sourceOf(1_000_000)
-        const error = yield* inTime(Effect.flip(Uploads.upload(source, {
-          strategy: "multipart",
-          parts: 2,
-          concurrency: 1,
-          maxSessions: 1,
-          onImpossible: "continue"
-        })))
-        assert.deepInclude(error, { _tag: "UrlExpired", reason: "TooLate", attempts: 0 })
-        const puts = (yield* Sandbox.report).requests.filter((request) => request.operation === "putPart")
-        assert.lengthOf(puts, 1)
-      }).pipe(Effect.provide(slowLine(() => 1000)(tiny({ urlLifetime: "10 minutes" })))))
-  })
-
   describe("readBack", () => {
-    const verified = Uploads.upload(sourceOf(200), { strategy: "multipart" }).pipe(Uploads.readBack(sourceOf(200)))
-
     it.effect.each([["with", Layer.empty], ["without", Checksum.none]] as const)(
       "reads the file back, and accepts identical bytes, %s checksums of what was sent",
       ([, checksums]) =>

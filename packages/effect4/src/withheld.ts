@@ -28,7 +28,7 @@ export const withheld: Readonly<Record<string, string>> = {
   "packages/core/test/Uploads.test.ts": inOneStep,
   "packages/node/test/StevedoreHttpApp.test.ts": overHttp,
   "packages/node/test/UploadHooks.test.ts": overHttp,
-  "packages/core/test/NoSecret.test.ts": "what an upload logs of a 403 is not recorded on 4",
+  "packages/core/test/slow/NoSecret.test.ts": "what an upload logs of a 403 is not recorded on 4",
   "packages/core/test/UploadResume.test.ts": "it names the timeout of Effect, which is another error on 4",
   "packages/node/test/integration/OpenFiles.test.ts": "it starts packages/node/test/support/fewFiles.ts",
   "packages/node/test/integration/put.test.ts":

@@ -9,7 +9,7 @@ import {
   SandboxLayer,
   VirtualTime
 } from "@stevedore/testing"
-import { Duration, Effect, Either, Layer, Stream } from "effect"
+import { Duration, Effect, Either, Exit, Layer, Stream } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
 import { Recordings } from "./Recordings.js"
 
@@ -133,8 +133,10 @@ describe("whatever happens", () => {
   it.effect("no token and no signed URL is in a log, a span or an error", () =>
     Effect.gen(function*() {
       const { token } = yield* Sandbox.Sandbox
-      yield* Recorder.record(yield* Effect.exit(save))
+      const exit = yield* Effect.exit(save)
+      yield* Recorder.record(exit)
       yield* Recorder.expectNoSecret(token)
+      assert.isTrue(Exit.isFailure(exit))
     }).pipe(
       Effect.provide(
         Layer.merge(

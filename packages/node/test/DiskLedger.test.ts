@@ -1,23 +1,9 @@
 import { Error as PlatformError, FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Checksum, PresignedUrl, UploadLedger } from "@stevedore/core"
-import type { UploadRecord } from "@stevedore/core/UploadLedger"
+import { Checksum, UploadLedger } from "@stevedore/core"
 import { DiskLedger, NodeChecksum, NodeStevedore } from "@stevedore/node"
-import {
-  Array as Arr,
-  Clock,
-  Effect,
-  Exit,
-  FastCheck,
-  Layer,
-  Logger,
-  LogLevel,
-  Option,
-  Redacted,
-  Scope,
-  TestClock
-} from "effect"
+import { Clock, Effect, Exit, FastCheck, Layer, Logger, LogLevel, Option, Redacted, Scope, TestClock } from "effect"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import * as Fs from "node:fs/promises"
@@ -29,58 +15,23 @@ import * as FileLock from "../src/internal/fileLock.js"
 import * as PrivateDirectory from "../src/internal/privateDirectory.js"
 import * as PrivateStore from "../src/internal/privateStore.js"
 import * as ProcessIdentity from "../src/internal/processIdentity.js"
+import {
+  contents,
+  deadProcess,
+  fresh,
+  ledgerAt,
+  list,
+  listening,
+  locksAt,
+  plant,
+  quietly,
+  receiptOf,
+  recordOf
+} from "./support/diskLedger.js"
 import * as OtherDisk from "./support/otherDisk.js"
 import * as Temporary from "./support/temporary.js"
 
 const isRoot = process.getuid?.() === 0
-
-const url = Option.getOrThrow(PresignedUrl.fromString("https://storage.test/key?X-Amz-Signature=s3cret"))
-
-const recordOf = (id: string, parts = 3): UploadRecord => ({
-  version: 1,
-  id,
-  service: "https://api.test",
-  name: "interview.mp4",
-  mediaType: "video/mp4",
-  fingerprint: { kind: "file", size: 100, modified: 1000.123456, identity: "1:2" },
-  checksumAlgorithm: "crc32",
-  session: { fileId: "AbC", uploadId: "u", clockOffset: 0, openedAt: 0, parts, urls: [url] },
-  phase: "uploading",
-  startedAt: 0
-})
-
-const receiptOf = (partNumber: number) => ({ partNumber, etag: "\"e\"", size: 10, attempts: 1 })
-
-/** A path in a directory that goes with the scope; nothing is there yet. */
-const fresh = Effect.map(Temporary.directory, (path) => join(path, "state", "stevedore"))
-
-const ledgerAt = (directory: string, options: Omit<DiskLedger.Options, "directory"> = {}) =>
-  Effect.provide(DiskLedger.make({ ...options, directory }), NodeContext.layer)
-
-const list = (directory: string) =>
-  Effect.promise(async () => {
-    const names = await Fs.readdir(directory, { recursive: true })
-    return await Promise.all(names.sort().map(async (name) => ({ name, stats: await Fs.stat(join(directory, name)) })))
-  })
-
-const contents = (directory: string) =>
-  Effect.flatMap(list(directory), (entries) =>
-    Effect.promise(async () =>
-      (await Promise.all(
-        entries.filter(({ stats }) => stats.isFile()).map(({ name }) => Fs.readFile(join(directory, name), "utf8"))
-      )).join("\n")
-    ))
-
-const listening = () => {
-  const messages: Array<string> = []
-  const layer = Logger.replace(
-    Logger.defaultLogger,
-    Logger.make(({ logLevel, message }) => {
-      messages.push(`${logLevel.label} ${String(message)}`)
-    })
-  )
-  return { messages, layer }
-}
 
 const failure = (path: string, description: string) =>
   new PlatformError.SystemError({
@@ -100,8 +51,6 @@ const refused = (path: string, code: string) =>
     cause: OtherDisk.refusal(code)
   })
 
-const quietly = Logger.withMinimumLogLevel(LogLevel.None)
-
 const assignVariable = (name: "XDG_STATE_HOME" | "HOME", value: string | undefined): string | undefined => {
   const before = process.env[name]
   if (value === undefined) Reflect.deleteProperty(process.env, name)
@@ -116,37 +65,39 @@ const setVariable = (...[name, value]: Parameters<typeof assignVariable>) =>
     (before) => Effect.sync(() => assignVariable(name, before))
   )
 
-describe("DiskLedger.directoryOf", () => {
-  const home = "/homes/ada"
-  const cases: ReadonlyArray<readonly [string, Parameters<typeof DiskLedger.directoryOf>[0], string]> = [
-    ["Linux", { platform: "linux", environment: {}, home }, "/homes/ada/.local/state/stevedore"],
-    ["XDG", { platform: "linux", environment: { XDG_STATE_HOME: "/var/state" }, home }, "/var/state/stevedore"],
-    [
-      "a relative XDG_STATE_HOME, which is ignored",
-      { platform: "linux", environment: { XDG_STATE_HOME: "state" }, home },
-      "/homes/ada/.local/state/stevedore"
-    ],
-    [
-      "an empty XDG_STATE_HOME, which is ignored",
-      { platform: "freebsd", environment: { XDG_STATE_HOME: "" }, home },
-      "/homes/ada/.local/state/stevedore"
-    ],
-    [
-      "macOS, ignoring XDG_STATE_HOME",
-      { platform: "darwin", environment: { XDG_STATE_HOME: "/var/state" }, home: "/homes/ada" },
-      "/homes/ada/Library/Application Support/stevedore"
-    ],
-    [
-      "Windows",
-      { platform: "win32", environment: { LOCALAPPDATA: "D:\\Data" }, home: "C:\\Users\\ada" },
-      "D:\\Data\\stevedore"
-    ],
-    [
-      "Windows without LOCALAPPDATA",
-      { platform: "win32", environment: {}, home: "C:\\Users\\ada" },
-      "C:\\Users\\ada\\AppData\\Local\\stevedore"
-    ]
+const home = "/homes/ada"
+
+const cases: ReadonlyArray<readonly [string, Parameters<typeof DiskLedger.directoryOf>[0], string]> = [
+  ["Linux", { platform: "linux", environment: {}, home }, "/homes/ada/.local/state/stevedore"],
+  ["XDG", { platform: "linux", environment: { XDG_STATE_HOME: "/var/state" }, home }, "/var/state/stevedore"],
+  [
+    "a relative XDG_STATE_HOME, which is ignored",
+    { platform: "linux", environment: { XDG_STATE_HOME: "state" }, home },
+    "/homes/ada/.local/state/stevedore"
+  ],
+  [
+    "an empty XDG_STATE_HOME, which is ignored",
+    { platform: "freebsd", environment: { XDG_STATE_HOME: "" }, home },
+    "/homes/ada/.local/state/stevedore"
+  ],
+  [
+    "macOS, ignoring XDG_STATE_HOME",
+    { platform: "darwin", environment: { XDG_STATE_HOME: "/var/state" }, home: "/homes/ada" },
+    "/homes/ada/Library/Application Support/stevedore"
+  ],
+  [
+    "Windows",
+    { platform: "win32", environment: { LOCALAPPDATA: "D:\\Data" }, home: "C:\\Users\\ada" },
+    "D:\\Data\\stevedore"
+  ],
+  [
+    "Windows without LOCALAPPDATA",
+    { platform: "win32", environment: {}, home: "C:\\Users\\ada" },
+    "C:\\Users\\ada\\AppData\\Local\\stevedore"
   ]
+]
+
+describe("DiskLedger.directoryOf", () => {
   for (const [name, machine, directory] of cases) {
     it(`returns the directory for ${name}`, () => assert.strictEqual(DiskLedger.directoryOf(machine), directory))
   }
@@ -218,41 +169,6 @@ describe("DiskLedger", () => {
       yield* ledger.forget(recordOf("never"))
     }))
 
-  it.scopedLive("makes at most 8 file system calls per part, and a constant number to forget an upload", () =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      let calls = 0
-      const counting = new Proxy(fs, {
-        get: (target, name: keyof FileSystem.FileSystem) => {
-          calls++
-          return target[name]
-        }
-      })
-      const ledger = yield* DiskLedger.make({ directory: yield* fresh }).pipe(
-        Effect.provideService(FileSystem.FileSystem, counting)
-      )
-      const callsOf = (parts: number) =>
-        Effect.gen(function*() {
-          const before = calls
-          const record = recordOf(`parts-${parts}`, parts)
-          yield* ledger.begin(record)
-          const receipts = Arr.makeBy(parts, (index) => receiptOf(index + 1))
-          yield* Effect.forEach(receipts, (receipt) => ledger.receive(record, receipt), {
-            concurrency: 8,
-            discard: true
-          })
-          assert.lengthOf(Option.getOrThrow(yield* ledger.find(record.id)).receipts, parts)
-          const forgetting = calls
-          yield* ledger.forget(record)
-          return { all: calls - before, forgetting: calls - forgetting }
-        })
-      yield* callsOf(10)
-      const few = yield* callsOf(100)
-      const many = yield* callsOf(1_000)
-      assert.isAtMost((many.all - few.all) / 900, 8)
-      assert.strictEqual(many.forgetting, few.forgetting)
-    }).pipe(Effect.provide(NodeContext.layer)))
-
   it.scopedLive("finds what cannot be read at the first attempt, with the receipts, and says nothing", () =>
     Effect.gen(function*() {
       const { layer, messages } = listening()
@@ -313,19 +229,6 @@ describe("DiskLedger", () => {
       yield* Effect.promise(() => Fs.chmod(directory, 0o777))
       assert.isTrue(Option.isNone(yield* ledger.find("a")))
       assert.deepStrictEqual(yield* ledger.unfinished, [])
-    }).pipe(quietly))
-
-  it.scopedLive("writes nothing to such a directory a second after it was opened to them, wherever the wall clock was set", () =>
-    Effect.gen(function*() {
-      const directory = yield* fresh
-      const clock = yield* settableWallClock
-      const ledger = yield* ledgerAt(directory)
-      yield* clock.within(ledger.begin(recordOf("a")))
-      yield* Effect.promise(() => Fs.chmod(directory, 0o777))
-      clock.set("2 hours", "back")
-      yield* Effect.sleep("1100 millis")
-      yield* clock.within(ledger.begin(recordOf("b")))
-      assert.notInclude(yield* contents(directory), "\"b\"")
     }).pipe(quietly))
 
   it("reports a directory's wrong mode, owner or type", () => {
@@ -569,35 +472,6 @@ describe("DiskLedger", () => {
       assert.sameMembers(yield* locks, ["recent", "running"])
     }))
 
-  it.scopedLive("forgets old uploads in batches without logging, and keeps an invalid record and that of another upload", () =>
-    Effect.gen(function*() {
-      const directory = yield* fresh
-      const month = Date.now() / 1000 - 31 * 86_400
-      const before = yield* ledgerAt(directory)
-      const ids = Arr.makeBy(100, (index) => `old-${index}`)
-      yield* Effect.forEach([...ids, "damaged", "copied"], (id) =>
-        Effect.zipRight(
-          before.begin({ ...recordOf(id), startedAt: month * 1000 }),
-          Effect.promise(() => Fs.utimes(join(directory, id), month, month))
-        ))
-      yield* Effect.promise(() => Fs.writeFile(join(directory, "damaged", "record.json"), "{}"))
-      const ofAnother = JSON.stringify({ ...recordOf("another"), startedAt: month * 1000 })
-      yield* Effect.promise(() => Fs.writeFile(join(directory, "copied", "record.json"), ofAnother))
-
-      const { layer, messages } = listening()
-      const ledger = yield* ledgerAt(directory)
-      const left = Effect.map(
-        Effect.promise(() => Fs.readdir(directory)),
-        (names) => names.filter((name) => name.startsWith("old-")).length
-      )
-      const begin = Effect.zipRight(ledger.begin({ ...recordOf("new"), startedAt: Date.now() }), left)
-      assert.isAtLeast(yield* Effect.provide(begin, layer), 50)
-      assert.deepStrictEqual(messages, [])
-      yield* Effect.replicateEffect(begin, 10)
-      assert.strictEqual(yield* left, 0)
-      assert.includeMembers(yield* Effect.promise(() => Fs.readdir(directory)), ["damaged", "copied"])
-    }))
-
   it.scopedLive("looks for old uploads once a day, however many uploads begin", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
@@ -786,24 +660,6 @@ describe("PrivateStore", () => {
       )
       assert.deepStrictEqual(left, ["a", "a/b/c", "ab/c", "b"])
     }).pipe(Effect.provide(NodeContext.layer)))
-})
-
-const locksAt = (directory: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    return yield* FileLock.make(fs, yield* PrivateDirectory.make(fs, directory))
-  }).pipe(Effect.provide(NodeContext.layer))
-
-const plant = (directory: string, id: string, content: string) =>
-  Effect.promise(async () => {
-    await Fs.mkdir(join(directory, "locks"), { recursive: true, mode: 0o700 })
-    await Fs.writeFile(join(directory, "locks", id), content, { mode: 0o600 })
-  })
-
-const deadProcess = Effect.promise(async () => {
-  const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" })
-  await once(child, "exit")
-  return child.pid ?? 0
 })
 
 describe("the lock of an upload", () => {
@@ -1146,55 +1002,14 @@ describe("the lock of an upload", () => {
         assert.match(messages.join("\n"), /^WARN Uploads cannot be locked: .*chmod 700/)
       })
   )
-
-  it.scopedLive("is taken over from a dead process by exactly one of 8 concurrent attempts", () =>
-    Effect.gen(function*() {
-      const directory = yield* fresh
-      const pid = yield* deadProcess
-      const locks = yield* Effect.replicateEffect(locksAt(directory), 8)
-      for (let round = 0; round < 25; round++) {
-        yield* plant(directory, "a", JSON.stringify({ pid, taking: `round-${round}` }))
-        yield* Effect.scoped(Effect.gen(function*() {
-          const taken = yield* Effect.forEach(locks, (lock) => lock("a"), { concurrency: "unbounded" })
-          assert.lengthOf(taken.filter((one) => one), 1)
-        }))
-      }
-    }))
-
-  it.scopedLive("has at most one holder at a time while several ledgers take, release and abandon it", () =>
-    Effect.gen(function*() {
-      const directory = yield* fresh
-      const locks = yield* Effect.replicateEffect(locksAt(directory), 6)
-      const pid = yield* deadProcess
-      let holders = 0
-      let most = 0
-      let times = 0
-      const once = (lock: UploadLedger.Lock) =>
-        Effect.scoped(Effect.gen(function*() {
-          if (!(yield* lock("a"))) return
-          holders++
-          times++
-          most = Math.max(most, holders)
-          yield* Effect.yieldNow()
-          yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-          holders--
-          // every third time as if the process had died with it
-          if (times % 3 === 0) yield* plant(directory, "a", JSON.stringify({ pid, taking: `dead-${times}` }))
-        }))
-      yield* Effect.forEach(locks, (lock) => Effect.repeatN(once(lock), 40), {
-        concurrency: "unbounded",
-        discard: true
-      })
-      assert.strictEqual(most, 1)
-      assert.isAbove(times, 20)
-    }))
 })
 
-describe("NodeStevedore", () => {
-  const options = { baseUrl: "https://api.test", token: Redacted.make("api.x") }
-  const inForce = (layer: ReturnType<typeof NodeStevedore.layer>) =>
-    Effect.all({ ledger: UploadLedger.UploadLedger, algorithm: Checksum.Algorithm }).pipe(Effect.provide(layer))
+const options = { baseUrl: "https://api.test", token: Redacted.make("api.x") }
 
+const inForce = (layer: ReturnType<typeof NodeStevedore.layer>) =>
+  Effect.all({ ledger: UploadLedger.UploadLedger, algorithm: Checksum.Algorithm }).pipe(Effect.provide(layer))
+
+describe("NodeStevedore", () => {
   it.scopedLive("records uploads on disk with their URLs, unless options disable the ledger or the URLs", () =>
     Effect.gen(function*() {
       const directory = yield* fresh

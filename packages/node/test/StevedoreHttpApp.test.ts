@@ -21,7 +21,6 @@ import type { PageRequest } from "@stevedore/core/ServiceApi"
 import { StevedoreHttpApp } from "@stevedore/node"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import {
-  Cause,
   Deferred,
   Effect,
   Either,
@@ -29,7 +28,6 @@ import {
   Exit,
   Fiber,
   Layer,
-  Logger,
   Option,
   Predicate,
   Redacted,
@@ -38,11 +36,7 @@ import {
 } from "effect"
 import { Agent, request } from "node:http"
 import { listening } from "./support/listening.js"
-
-const app = StevedoreHttpApp.make({
-  authorize: ({ cookies }) => cookies["session"] === undefined ? Effect.fail("no session") : Effect.succeed("Ada"),
-  lists: ["/v1/projects"]
-})
+import { app, initiate, small, withLog } from "./support/stevedoreHttpApp.js"
 
 interface Asked {
   readonly method?: string
@@ -79,22 +73,7 @@ const ask = (
     }
   })
 
-const initiate = "/v2/files/upload"
-const small = { name: "a.txt", type: "text/plain", size: 5 }
-
 const asked = Effect.map(Sandbox.report, ({ requests }) => requests.map(({ operation }) => operation))
-
-/** What a program tells the log, by level, beside what it gives. */
-const withLog = <A, E, R>(program: Effect.Effect<A, E, R>) => {
-  const log: Array<string> = []
-  const logger = Logger.make(({ cause, logLevel, message }) =>
-    void log.push(`${logLevel.label}: ${String(message)} ${Cause.pretty(cause)}`)
-  )
-  return Effect.map(
-    Effect.provide(program, Logger.replace(Logger.defaultLogger, logger)),
-    (value) => ({ value, log })
-  )
-}
 
 describe("StevedoreHttpApp", () => {
   it.effect("responds to an initiate with an id, a pre-signed URL and a date, and without the token", () =>
@@ -516,28 +495,6 @@ describe("StevedoreHttpApp", () => {
         agent.destroy()
       }).pipe(Effect.scoped, Effect.provide(SandboxLayer.memory()))
   )
-
-  it.live("responds 500 if the body was already read, and logs a hint about body parsers", () =>
-    Effect.gen(function*() {
-      const handler = yield* NodeHttpServer.makeHandler(app)
-      const origin = yield* listening((request, response) =>
-        void request.resume().once("end", () => handler(request, response))
-      )
-      const { status } = yield* Effect.promise((signal) =>
-        fetch(`${origin}${initiate}`, {
-          method: "POST",
-          headers: { cookie: "session=1", "content-type": "application/json" },
-          body: JSON.stringify(small),
-          signal
-        })
-      ).pipe(Effect.timeout("5 seconds"))
-      assert.strictEqual(status, 500)
-    }).pipe(
-      Effect.scoped,
-      withLog,
-      Effect.tap(({ log }) => assert.match(log.join("\n"), /^ERROR: A request body was read before.* express\.json/)),
-      Effect.provide(SandboxLayer.memory())
-    ))
 
   it.live("interrupts a running initiate when the page leaves, even if the server runs the app uninterruptibly", () =>
     Effect.gen(function*() {

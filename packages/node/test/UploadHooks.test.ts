@@ -1,111 +1,21 @@
-import { HttpClientRequest, KeyValueStore } from "@effect/platform"
-import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { NodeHttpServer } from "@effect/platform-node"
+import { KeyValueStore } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { type FileRecord, type Metadata, ServiceApi, ServiceError, UploadLedger } from "@stevedore/core"
+import { type FileRecord, ServiceApi, ServiceError, UploadLedger } from "@stevedore/core"
 import { StevedoreHttpApp, UploadOutbox } from "@stevedore/node"
-import { FaultScript, Sandbox, SandboxHttp, SandboxLayer } from "@stevedore/testing"
-import { Deferred, Effect, FastCheck, Fiber, Layer, Logger, LogLevel, Option, Schema, TestClock } from "effect"
-
-import { setImmediate } from "node:timers/promises"
-import { runs } from "../../testing/test/support/runs.js"
-import { listening } from "./support/listening.js"
-
-type Called = readonly [hook: string, user: string, fileId: string, metadata: Metadata.Metadata]
-
-const content = new TextEncoder().encode("hello")
-const metadata = { album: "Rotterdam", "taken-by": "Ünïcode 🚢" }
-const described = { name: "a.txt", type: "text/plain", size: content.length, metadata }
-
-const quietly = Logger.withMinimumLogLevel(LogLevel.None)
-
-type App<R = never> = HttpApp.Default<never, ServiceApi.ServiceApi | R>
-
-/** An app that notes what its hooks are called with. */
-const noting = (
-  called: Array<Called>,
-  options: {
-    readonly outbox?: UploadOutbox.UploadOutbox<string>
-    readonly hook?: (file: FileRecord.FileRecord) => Effect.Effect<void, string>
-  } = {}
-) => {
-  const note = (hook: string) => (user: string, file: FileRecord.FileRecord, metadata: Metadata.Metadata) =>
-    Effect.zipRight(
-      Effect.sync(() => called.push([hook, user, file.id, metadata])),
-      options.hook?.(file) ?? Effect.void
-    )
-  return StevedoreHttpApp.make({
-    authorize: ({ cookies }) => Effect.fromNullable(cookies["user"]),
-    completed: note("completed"),
-    failed: note("failed"),
-    outbox: options.outbox
-  })
-}
-
-const ask = <R>(served: App<R>, path: string, body?: unknown, user = "Ada") =>
-  Effect.gen(function*() {
-    const request = new Request(`http://localhost${path}`, {
-      method: body === undefined && !path.endsWith("complete") ? "GET" : "POST",
-      headers: { cookie: `user=${user}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) })
-    })
-    const answer = yield* Effect.provideService(
-      served,
-      HttpServerRequest.HttpServerRequest,
-      HttpServerRequest.fromWeb(request)
-    )
-    const text = yield* Effect.promise(() => HttpServerResponse.toWeb(answer).text())
-    return { status: answer.status, json: text === "" ? undefined : JSON.parse(text) }
-  })
-
-/** Sends the bytes, as a page does. Gives the etag. */
-const put = (url: string, headers: Readonly<Record<string, string>>) =>
-  Effect.gen(function*() {
-    const client = SandboxHttp.client(yield* Sandbox.Sandbox)
-    const answer = yield* Effect.scoped(
-      client.execute(
-        HttpClientRequest.put(url).pipe(
-          HttpClientRequest.setHeaders(headers),
-          HttpClientRequest.bodyUint8Array(content, headers["content-type"])
-        )
-      )
-    )
-    return answer.headers["etag"] ?? ""
-  })
-
-/** An upload whose bytes are in storage, and what is left to ask for. */
-const sent = <R>(served: App<R>, kind: "single" | "parts") =>
-  Effect.gen(function*() {
-    if (kind === "single") {
-      const { json } = yield* ask(served, "/v2/files/upload", described)
-      yield* put(json.data.upload_url, { "x-amz-server-side-encryption": "aws:kms", "content-type": "text/plain" })
-      return { fileId: String(json.data.id), path: `/v2/files/${json.data.id}/upload/complete`, body: undefined }
-    }
-    const { json: { data } } = yield* ask(served, "/v2/files/large-upload", { ...described, parts: 1 })
-    const etag = yield* put(data.urls[0], {})
-    return {
-      fileId: String(data.id),
-      path: `/v2/files/${data.id}/large-upload/complete`,
-      body: { upload_id: data.upload_id, parts: [{ part_number: 1, etag }] }
-    }
-  })
-
-/** Longer than all that is lost in a test, and than the waits after it. Bodies are read by promises, which need a turn. */
-const aWhile = Effect.repeatN(
-  Effect.zipRight(TestClock.adjust("30 seconds"), Effect.promise(() => setImmediate())),
-  48
-)
-
-const kinds = ["single", "parts"] as const
-
-const losses = {
-  "its answer is lost": FaultScript.on("complete").loseAnswer(),
-  "it cannot be reached": FaultScript.on("complete").reset(),
-  "it answers 503": FaultScript.on("complete").answer(503),
-  "it answers 429": FaultScript.on("complete").retryAfter(20),
-  "a gateway answers 502": FaultScript.on("complete").html(502),
-  "it never answers": FaultScript.on("complete").stall("answer")
-}
+import { Sandbox, SandboxLayer } from "@stevedore/testing"
+import { Effect, Fiber, Layer, Option, Schema, TestClock } from "effect"
+import {
+  ask,
+  aWhile,
+  type Called,
+  described,
+  kinds,
+  losses,
+  metadata,
+  noting,
+  quietly,
+  sent
+} from "./support/uploadHooks.js"
 
 describe("the hooks of StevedoreHttpApp", () => {
   it.effect.each(kinds)(
@@ -142,85 +52,6 @@ describe("the hooks of StevedoreHttpApp", () => {
       )
       assert.deepInclude(files[0], { name: "a.txt", type: "text/plain", size: 5 })
     }).pipe(Effect.provide(SandboxLayer.memory())))
-
-  it.effect.prop(
-    "are called once, whatever is lost on the way and whoever leaves, asks twice or in two tabs",
-    {
-      kind: FastCheck.constantFrom(...kinds),
-      lost: FastCheck.array(FastCheck.constantFrom(...Object.values(losses)), { maxLength: 4 }),
-      pages: FastCheck.array(
-        FastCheck.record({
-          leavesAfter: FastCheck.option(FastCheck.nat(40)),
-          waits: FastCheck.constantFrom(0, 1, 30, 600)
-        }),
-        { minLength: 1, maxLength: 4 }
-      ),
-      failing: FastCheck.nat(2)
-    },
-    ({ failing, kind, lost, pages }) =>
-      Effect.gen(function*() {
-        const called: Array<Called> = []
-        let failures = failing
-        const app = noting(called, {
-          hook: () =>
-            failures-- > 0 ? Effect.zipRight(Effect.sync(() => called.pop()), Effect.fail("full")) : Effect.void
-        })
-        const { body, fileId, path } = yield* sent(app, kind)
-        for (const { leavesAfter, waits } of pages) {
-          const page = yield* Effect.fork(ask(app, path, body))
-          if (leavesAfter !== null) {
-            yield* Effect.repeatN(Effect.yieldNow(), leavesAfter)
-            yield* Fiber.interruptFork(page)
-          }
-          yield* TestClock.adjust(`${waits} seconds`)
-        }
-        yield* aWhile
-        const once: Called = ["completed", "Ada", fileId, metadata]
-        // a page may have left before its request was read
-        const { requests } = yield* Sandbox.report
-        assert.deepStrictEqual(called, requests.some(({ operation }) => operation.startsWith("complete")) ? [once] : [])
-        yield* Effect.fork(ask(app, path, body))
-        yield* aWhile
-        assert.strictEqual((yield* ask(app, path, body)).status, 200)
-        assert.deepStrictEqual(called, [once])
-        assert.deepStrictEqual(yield* Sandbox.stored(fileId), content)
-      }).pipe(quietly, Effect.provide(SandboxLayer.memory({ minimumPartSize: 1, faults: FaultScript.all(lost) }))),
-    { fastCheck: { numRuns: runs(20) } }
-  )
-
-  it.live.each(Object.entries(losses).slice(0, 3))(
-    "over HTTP, are called once although the page is closed while %s",
-    ([, faults]) =>
-      Effect.gen(function*() {
-        const called: Array<Called> = []
-        const heard = yield* Deferred.make<void>()
-        const app = noting(called, { hook: () => Effect.asVoid(Deferred.succeed(heard, undefined)) })
-        const origin = yield* listening(yield* NodeHttpServer.makeHandler(app))
-        const post = (path: string, body: unknown, signal: AbortSignal) =>
-          fetch(`${origin}${path}`, {
-            method: "POST",
-            headers: { cookie: "user=Ada", "content-type": "application/json" },
-            signal,
-            body: JSON.stringify(body)
-          })
-        const { data } = yield* Effect.promise((signal) =>
-          post("/v2/files/upload", described, signal).then((answer) => answer.json())
-        )
-        yield* put(data.upload_url, { "x-amz-server-side-encryption": "aws:kms", "content-type": "text/plain" })
-        const page = new AbortController()
-        const closed = post(`/v2/files/${data.id}/upload/complete`, {}, page.signal).catch(() => undefined)
-        // a busy machine may take long until the call arrives; nobody leaves before that
-        yield* Sandbox.report.pipe(
-          Effect.delay("5 millis"),
-          Effect.repeat({ until: ({ requests }) => requests.some(({ operation }) => operation === "complete") }),
-          Effect.timeout("20 seconds")
-        )
-        page.abort()
-        yield* Effect.promise(() => closed)
-        yield* Effect.timeout(Deferred.await(heard), "20 seconds")
-        assert.deepStrictEqual(called, [["completed", "Ada", data.id, metadata]])
-      }).pipe(quietly, Effect.scoped, Effect.provide(SandboxLayer.memory({ faults })))
-  )
 
   it.effect("a refusal after a lost answer is no failure if the file is there", () =>
     Effect.gen(function*() {

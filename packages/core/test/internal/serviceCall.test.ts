@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Lists, RateLimit, RetryPolicy, ServiceApi, ServiceError, ServiceProfile, Timeouts } from "@stevedore/core"
 import { Clock, Deferred, Duration, Effect, Fiber, Layer, Logger, LogLevel, Option, Schema, Stream } from "effect"
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib"
-import { longestAnswer } from "../../src/service/call.js"
 import { items, keysetPage } from "../fixtures/fakeLists.js"
 import { type FakeService, fakeService, type Handler, json, refusal } from "../fixtures/fakeService.js"
+import { isRefused, limited, theFile } from "../fixtures/internal/serviceCall.js"
 import { strictLimit } from "../fixtures/strictLimit.js"
 import { inVirtualTime } from "../fixtures/virtualTime.js"
 
@@ -14,8 +14,6 @@ const file = { id: "f1", name: "a.txt", status: "completed", created_at: "2030-0
 const found = () => json({ data: file })
 
 const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.asVoid(inVirtualTime(effect))
-
-const theFile = Effect.flatMap(ServiceApi.ServiceApi, (api) => api.file("f1"))
 
 const elapsed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.timed(effect), ([took, result]) => ({ result, millis: Duration.toMillis(took) }))
@@ -28,9 +26,6 @@ const withService = <A, E>(
   const service = fakeService(handler, options)
   return inTime(Effect.provide(use(service), service.layer))
 }
-
-const limited = (retryAfter?: string) =>
-  new Response("", { status: 429, headers: retryAfter === undefined ? {} : { "retry-after": retryAfter } })
 
 /** A computer that sleeps meanwhile: what is due fires when it wakes. */
 const sleeping = (asleep: { readonly from: Duration.DurationInput; readonly to: Duration.DurationInput }) =>
@@ -50,6 +45,43 @@ const sleeping = (asleep: { readonly from: Duration.DurationInput; readonly to: 
           return clock.sleep(Duration.millis((dueAt > from && dueAt < to ? to : dueAt) - now()))
         })
     })
+  })
+
+const logging = (logged: Array<string>) =>
+  Effect.provide(Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(({ logLevel, message }) => logged.push(`${logLevel._tag}: ${[message].flat()[0]}`))
+  ))
+
+const silent: Handler = () => Effect.never
+
+const waiting = (seconds: number, counts = { passed: 0 }): RateLimit.Service => ({
+  pass: (call, { operation }) =>
+    Effect.suspend(() => {
+      counts.passed += 1
+      return Effect.zipRight(Effect.logDebug(operation), Effect.delay(call(() => Effect.void), seconds * 1000))
+    }),
+  status: Effect.succeedSome({ limit: 7, remaining: 3, resetsAt: undefined })
+})
+
+const short = Timeouts.with({ call: "40 seconds", total: "100 seconds" })
+
+const things = Lists.make({ path: "/v1/things", item: Schema.Struct({ id: Schema.String, title: Schema.String }) })
+
+const requestsWhileTheFirstPageIsRead = (remaining: number) =>
+  Effect.gen(function*() {
+    const service = fakeService(({ query }) => {
+      const response = keysetPage(items(500), query)
+      response.headers.set("x-ratelimit-limit", "200")
+      response.headers.set("x-ratelimit-remaining", String(remaining--))
+      response.headers.set("x-ratelimit-reset", String(Date.UTC(2030, 0, 1) / 1000 + 60))
+      return response
+    })
+    const walk = things.pages({ ahead: 2 }).pipe(
+      Stream.mapEffect(() => Effect.zipRight(Effect.sleep("1 second"), Effect.sync(() => service.received.length))),
+      Stream.runHead
+    )
+    return Option.getOrThrow(yield* Effect.provide(walk, service.layer))
   })
 
 describe("a call of the service", () => {
@@ -204,8 +236,6 @@ describe("a call of the service", () => {
   })
 
   describe("time-outs", () => {
-    const silent: Handler = () => Effect.never
-
     it.effect("by attempt cover the body too", () =>
       withService(
         () => new Response(new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode("{")) })),
@@ -268,16 +298,6 @@ describe("a call of the service", () => {
   })
 
   describe("a gate that is given", () => {
-    const waiting = (seconds: number, counts = { passed: 0 }): RateLimit.Service => ({
-      pass: (call, { operation }) =>
-        Effect.suspend(() => {
-          counts.passed += 1
-          return Effect.zipRight(Effect.logDebug(operation), Effect.delay(call(() => Effect.void), seconds * 1000))
-        }),
-      status: Effect.succeedSome({ limit: 7, remaining: 3, resetsAt: undefined })
-    })
-    const short = Timeouts.with({ call: "40 seconds", total: "100 seconds" })
-
     it.effect("to the client is the one that all calls pass, and its status the client's", () => {
       const counts = { passed: 0 }
       const service = fakeService((_, index) => index === 0 ? refusal(503, "busy") : found())
@@ -368,30 +388,6 @@ describe("a call of the service", () => {
         }))
     })
   })
-
-  it.live("an interrupt settles within 50 milliseconds, on the way, in a back-off and before the gate", () =>
-    Effect.gen(function*() {
-      for (const handler of [() => Effect.never, () => refusal(503, "InternalError"), () => limited("30")]) {
-        const turn = Effect.gen(function*() {
-          const service = fakeService(handler)
-          const fibers = yield* Effect.replicateEffect(
-            Effect.fork(Effect.provide(theFile, RetryPolicy.layer({ base: "1 minute" }))),
-            10
-          ).pipe(Effect.provide(service.layer))
-          yield* Effect.sleep("30 millis")
-          const [took] = yield* Effect.timed(Effect.forEach(fibers, Fiber.interrupt, { concurrency: "unbounded" }))
-          return Duration.toMillis(took)
-        })
-        // the least of them: what a busy machine adds is not ours
-        assert.isBelow(Math.min(...yield* Effect.replicateEffect(turn, 5)), 50)
-      }
-    }))
-
-  const logging = (logged: Array<string>) =>
-    Effect.provide(Logger.replace(
-      Logger.defaultLogger,
-      Logger.make(({ logLevel, message }) => logged.push(`${logLevel._tag}: ${[message].flat()[0]}`))
-    ))
 
   it.effect("that is made again says so at debug level, with the wait", () => {
     const logged: Array<string> = []
@@ -512,24 +508,6 @@ describe("a call of the service", () => {
     ))
 
   describe("pages ahead", () => {
-    const things = Lists.make({ path: "/v1/things", item: Schema.Struct({ id: Schema.String, title: Schema.String }) })
-
-    const requestsWhileTheFirstPageIsRead = (remaining: number) =>
-      Effect.gen(function*() {
-        const service = fakeService(({ query }) => {
-          const response = keysetPage(items(500), query)
-          response.headers.set("x-ratelimit-limit", "200")
-          response.headers.set("x-ratelimit-remaining", String(remaining--))
-          response.headers.set("x-ratelimit-reset", String(Date.UTC(2030, 0, 1) / 1000 + 60))
-          return response
-        })
-        const walk = things.pages({ ahead: 2 }).pipe(
-          Stream.mapEffect(() => Effect.zipRight(Effect.sleep("1 second"), Effect.sync(() => service.received.length))),
-          Stream.runHead
-        )
-        return Option.getOrThrow(yield* Effect.provide(walk, service.layer))
-      })
-
     it.effect("are not fetched while the rate limit is near its end", () =>
       inTime(Effect.gen(function*() {
         assert.strictEqual(yield* requestsWhileTheFirstPageIsRead(150), 3)
@@ -538,21 +516,21 @@ describe("a call of the service", () => {
   })
 })
 
+const coded = (body: Uint8Array, coding: string, status = 200) =>
+  new Response(new Uint8Array(body), { status, headers: { "content-encoding": coding } })
+
+const text = (value: unknown) => Buffer.from(JSON.stringify(value))
+
+// a coding is undone by the platform, in real time
+const withResponse = <A, E>(
+  response: () => Response,
+  use: (received: FakeService["received"]) => Effect.Effect<A, E, ServiceApi.ServiceApi>
+) => {
+  const { layer, received } = fakeService(response)
+  return Effect.provide(use(received), layer)
+}
+
 describe("a response in a content coding that was not asked for", () => {
-  const coded = (body: Uint8Array, coding: string, status = 200) =>
-    new Response(new Uint8Array(body), { status, headers: { "content-encoding": coding } })
-
-  const text = (value: unknown) => Buffer.from(JSON.stringify(value))
-
-  // a coding is undone by the platform, in real time
-  const withResponse = <A, E>(
-    response: () => Response,
-    use: (received: FakeService["received"]) => Effect.Effect<A, E, ServiceApi.ServiceApi>
-  ) => {
-    const { layer, received } = fakeService(response)
-    return Effect.provide(use(received), layer)
-  }
-
   it.live.each<readonly [coding: string, encode: (bytes: Buffer) => Buffer]>([
     ["gzip", (bytes) => gzipSync(bytes)],
     ["x-gzip", (bytes) => gzipSync(bytes)],
@@ -599,25 +577,11 @@ describe("a response in a content coding that was not asked for", () => {
   )
 })
 
+const endless = () => {
+  const piece = new Uint8Array(1_048_576).fill(0x20)
+  return new Response(new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(piece) }))
+}
+
 describe("a response that is too long", () => {
-  const endless = () => {
-    const piece = new Uint8Array(1_048_576).fill(0x20)
-    return new Response(new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(piece) }))
-  }
-
-  const isRefused = (response: () => Response) => {
-    const { layer, received } = fakeService(response)
-    return Effect.gen(function*() {
-      const error = yield* Effect.flip(Effect.provide(theFile, layer))
-      assert.deepInclude({ ...error }, { _tag: "InvalidResponse", problem: `more than ${longestAnswer} bytes` })
-      assert.lengthOf(received, 1)
-    })
-  }
-
   it.live("is invalid at the first attempt, and the error says how long it may be", () => isRefused(endless))
-
-  it.live("is invalid as well if it is that only once it is decoded", () => {
-    const bomb = new Uint8Array(gzipSync(Buffer.alloc(70_000_000, " ")))
-    return isRefused(() => new Response(bomb, { headers: { "content-encoding": "gzip" } }))
-  })
 })

@@ -12,6 +12,8 @@ const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCh
 const tokens = fc.string({ unit: visible, minLength: 12, maxLength: 40 })
 const words = fc.constantFrom("", "token ", "(", "token=", "/v1/files/", "\u00e9 ", "a-", "?")
 
+const url = Option.getOrThrow(PresignedUrl.fromString(href()))
+
 describe("withoutSecrets", () => {
   it.prop("leaves nothing of a token, in whatever text and form it is quoted", [
     words,
@@ -39,8 +41,6 @@ describe("withoutSecrets", () => {
       }
     }
   )
-
-  const url = Option.getOrThrow(PresignedUrl.fromString(href()))
 
   it.each(Object.entries(quotations))("leaves nothing of a pre-signed URL that is quoted %s", (_, quoted) => {
     for (const secret of [href(), signature, `/${signature}/`, signature.slice(0, 9)]) {
@@ -73,15 +73,6 @@ describe("withoutSecrets", () => {
     const value = "0123456789abcdef".repeat(4)
     assert.notInclude(withoutSecrets(`refused ${named(value)} for you`), value.slice(0, 16))
     assert.include(withoutSecrets(`refused ${named(value)} for you`), "refused ")
-  })
-
-  it("leaves nothing of one of ten thousand URLs that were issued", () => {
-    const signatures = Array.from({ length: 10_000 }, (_, part) => (part * 7919 + 1e15).toString(16).padStart(16, "0"))
-    const issued = signatures.map((one) => new PresignedUrl.PresignedUrl(`https://s.test/k?X-Amz-Signature=${one}`))
-    assert.strictEqual(
-      withoutSecrets(`SignatureProvided ${signatures[9999]} is not it`, { issued }),
-      "SignatureProvided <redacted> is not it"
-    )
   })
 
   it("leaves what is public of a request: dates, regions, algorithms and header names", () => {

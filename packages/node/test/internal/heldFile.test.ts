@@ -2,7 +2,7 @@ import { Error as PlatformError } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { ConnectionFailed } from "@stevedore/core/ConnectionError"
 import { SourceUnreadable } from "@stevedore/core/SourceError"
-import { Effect, Either, Fiber, TestClock } from "effect"
+import { Effect, Either, Exit, Fiber, TestClock } from "effect"
 import { TargetUnwritable } from "../../src/DownloadTargetError.js"
 import { isHeld, untilFree, untilLetGo, untilOpened, untilReadable } from "../../src/internal/heldFile.js"
 import { SpoolUnwritable } from "../../src/SpoolError.js"
@@ -101,7 +101,7 @@ describe("heldFile", () => {
     Effect.gen(function*() {
       const waiting = yield* Effect.fork(failing("EMFILE", Number.POSITIVE_INFINITY).open)
       yield* TestClock.adjust("1 second")
-      yield* Fiber.interrupt(waiting)
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(waiting)))
     }))
 
   it("is told with the limit that is reached and where to change it, whatever could not be opened", () => {

@@ -1,40 +1,15 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { PresignedUrl } from "@stevedore/core"
-import type { UploadRecord } from "@stevedore/core/UploadLedger"
 import { DiskLedger } from "@stevedore/node"
 import { Effect, Exit, FastCheck, Option, Scope } from "effect"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import * as JournaledStore from "../../src/internal/journaledStore.js"
+import { filesOf, ledgerAt, recordOf } from "../support/internal/journaledStore.js"
 import * as Temporary from "../support/temporary.js"
 
-const urlOf = (length: number) =>
-  Option.getOrThrow(PresignedUrl.fromString(`https://storage.test/key?X-Amz-Signature=${"s".repeat(length)}`))
-
-const recordOf = (id: string, length = 10): UploadRecord => ({
-  version: 1,
-  id,
-  service: "https://api.test",
-  name: "interview.mp4",
-  mediaType: "video/mp4",
-  fingerprint: { kind: "file", size: 100, modified: 1000.5, identity: "1:2" },
-  checksumAlgorithm: "crc32",
-  session: { fileId: `file-of-${id}`, uploadId: "u", clockOffset: 0, openedAt: 0, parts: 3, urls: [urlOf(length)] },
-  phase: "uploading",
-  startedAt: 0
-})
-
 const receiptOf = (partNumber: number) => ({ partNumber, etag: "\"e\"", size: 10, attempts: 1 })
-
-const ledgerAt = (directory: string) => Effect.provide(DiskLedger.make({ directory }), NodeContext.layer)
-
-const filesOf = (directory: string, folder: string) =>
-  Effect.promise(async () => {
-    const names = await Fs.readdir(join(directory, folder)).catch(() => [])
-    return await Promise.all(names.map((name) => Fs.readFile(join(directory, folder, name), "utf8")))
-  })
 
 /** The directory as a killed process leaves it: its locks have an owner that is no longer running. */
 const killed = (directory: string) =>
@@ -161,33 +136,6 @@ describe("the journal of uploads", () => {
       assert.isTrue(Option.isSome(yield* next.find("a")))
       assert.deepStrictEqual(yield* filesOf(directory, "journals"), [])
       yield* Scope.close(running, Exit.void)
-    }))
-
-  it.scopedLive("does not grow with the uploads that have ended", () =>
-    Effect.gen(function*() {
-      const directory = join(yield* Temporary.directory, "state")
-      const ledger = yield* ledgerAt(directory)
-      const upload = (id: string, inside: Effect.Effect<void> = Effect.void) =>
-        Effect.scoped(Effect.gen(function*() {
-          yield* ledger.lock(id)
-          yield* ledger.begin(recordOf(id, 200_000))
-          yield* inside
-          yield* ledger.forget(recordOf(id))
-        }))
-      let longest = 0
-      const many = Effect.forEach(Array.from({ length: 60 }, (_, index) => `many-${index}`), (id) =>
-        Effect.tap(upload(id), () =>
-          Effect.map(filesOf(directory, "journals"), (texts) => {
-            longest = Math.max(
-              longest,
-              ...texts.map((text) =>
-                text.length
-              )
-            )
-          })), { discard: true })
-      yield* upload("long", many)
-      assert.isAbove(longest, 2_000_000)
-      assert.isBelow(longest, 5_000_000)
     }))
 
   it.scopedLive("is written anew after a write that failed, with what was to be written then", () =>

@@ -2,14 +2,13 @@ import { HttpBody, HttpClient, type HttpClientError, HttpClientRequest, HttpClie
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Timeouts } from "@stevedore/core"
-import { Cause, Duration, Effect, Exit, FastCheck as fc, Fiber, Layer, Option, Stream } from "effect"
+import { Cause, Effect, Exit, FastCheck as fc, Fiber, Option, Stream } from "effect"
 import { createServer, type Socket } from "node:net"
 import { settableWallClock } from "../../../core/test/fixtures/wallClock.js"
 import * as ConnectionPool from "../../src/internal/connectionPool.js"
 import * as SocketClient from "../../src/internal/socketClient.js"
-import { longestWhole } from "../../src/internal/socketResponse.js"
-import * as Certificate from "../support/certificate.js"
 import { clientFailure } from "../support/clientFailure.js"
+import { all, asked, codeOf, get, own, pullOf } from "../support/internal/socketClient.js"
 import * as StorageServer from "../support/storageServer.js"
 import * as TcpServer from "../support/tcpServer.js"
 
@@ -20,36 +19,7 @@ const untilOpen = (server: StorageServer.StorageServer, count: number) =>
     assert.strictEqual(server.connections().open, count)
   })
 
-const own = (ca?: string) =>
-  Layer.scoped(
-    HttpClient.HttpClient,
-    Effect.map(ConnectionPool.make({ tls: ca === undefined ? {} : { ca } }), SocketClient.make)
-  )
-
 const clients = { "Node's own sockets": own(), undici: NodeHttpClient.layerUndici }
-
-const asked = (request: HttpClientRequest.HttpClientRequest) =>
-  Effect.flatMap(
-    HttpClient.HttpClient,
-    (client) => HttpClient.withScope(HttpClient.withTracerDisabledWhen(client, () => true)).execute(request)
-  )
-
-const get = (url: string) => asked(HttpClientRequest.get(url))
-
-const pullOf = (response: HttpClientResponse.HttpClientResponse) => {
-  const pull = SocketClient.pull(response)
-  return pull === undefined ? Effect.dieMessage("an answer of this client has a body") : Effect.succeed(pull)
-}
-
-const all = <E>(pull: Effect.Effect<Uint8Array, Option.Option<E>>) =>
-  Effect.gen(function*() {
-    const chunks: Array<Uint8Array> = []
-    // its memory is used again
-    const end = yield* Effect.flip(Effect.forever(Effect.map(pull, (chunk) => chunks.push(new Uint8Array(chunk)))))
-    return { bytes: Buffer.concat(chunks), end }
-  })
-
-const codeOf = (cause: unknown): unknown => cause instanceof Error && "code" in cause ? cause.code : undefined
 
 /** Listens and never says a word. */
 const silent = Effect.acquireRelease(
@@ -191,28 +161,6 @@ describe("the client over Node's own sockets", () => {
       assert.strictEqual((yield* (yield* get(server.origin)).formData).get("b"), " ")
     }).pipe(Effect.provide(own())))
 
-  it.scopedLive("reads a whole body up to the maximum size, and aborts a longer body with an error", () =>
-    Effect.gen(function*() {
-      let closed = 0
-      const piece = Buffer.alloc(1_048_576, " ")
-      const server = yield* StorageServer.serve(({ received, response }) => {
-        let left = received.target === "/whole" ? longestWhole / piece.byteLength : Infinity
-        const write = () => {
-          while (left-- > 0) if (!response.write(piece)) return response.once("drain", write)
-          return response.end()
-        }
-        response.once("close", () => closed++)
-        write()
-      })
-      const whole = yield* get(`${server.origin}/whole`)
-      assert.strictEqual((yield* whole.arrayBuffer).byteLength, longestWhole)
-      const error = yield* Effect.scoped(
-        Effect.flatMap(get(`${server.origin}/endless`), ({ text }) => Effect.flip(text))
-      )
-      assert.strictEqual(codeOf(error.cause), "ERR_ANSWER_TOO_LONG")
-      while (closed < 2) yield* Effect.sleep("5 millis")
-    }).pipe(Effect.provide(own())))
-
   it.scopedLive("reuses a connection after its response is read, and closes it if the response is not read", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(({ response }) => void response.end(Buffer.alloc(4_000_000)))
@@ -320,29 +268,6 @@ describe("the client over Node's own sockets", () => {
       yield* untilOpen(server, 0)
     }).pipe(Effect.provide(own())))
 
-  it.scopedLive("applies backpressure to the server until more of the body is pulled", () =>
-    Effect.gen(function*() {
-      const whole = 64 * 2 ** 20
-      let taken = 0
-      const server = yield* StorageServer.serve(({ response }) => {
-        const piece = Buffer.alloc(2 ** 20)
-        const more = (): void => {
-          while (taken < whole) {
-            taken += piece.byteLength
-            if (!response.write(piece)) return void response.once("drain", more)
-          }
-          response.end()
-        }
-        more()
-      })
-      const pull = yield* Effect.flatMap(get(server.origin), pullOf)
-      yield* pull
-      yield* Effect.sleep("200 millis")
-      assert.isBelow(taken, whole / 2)
-      const { bytes } = yield* all(pull)
-      assert.isAbove(bytes.byteLength, whole / 2)
-    }).pipe(Effect.provide(own())))
-
   it.scopedLive("loses no bytes when a pull is interrupted while it waits", () =>
     Effect.gen(function*() {
       let answer = () => {}
@@ -417,18 +342,6 @@ describe("the client over Node's own sockets", () => {
         assert.deepInclude(error.cause, { arrived: "no" })
       }
     }).pipe(Effect.provide(own())))
-
-  it.scopedLive("does not apply the `connect` timeout once the connection is made", () =>
-    Effect.gen(function*() {
-      const server = yield* StorageServer.serve(
-        ({ response }) => void setTimeout(() => response.end("slow"), 150),
-        { tls: Certificate }
-      )
-      for (const connect of [Duration.millis(100), Duration.infinity, Duration.days(60)]) {
-        const response = yield* get(server.origin).pipe(Timeouts.with({ connect }))
-        assert.strictEqual(yield* response.text, "slow")
-      }
-    }).pipe(Effect.provide(own(Certificate.cert))))
 
   it.scopedLive("rejects a streamed body and a header with a line break before it sends a request", () =>
     Effect.gen(function*() {

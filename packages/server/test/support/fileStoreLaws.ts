@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Layer } from "effect"
-import { Chunk, Effect, Stream } from "effect"
+import { Chunk, Effect, Exit, Stream } from "effect"
 import { FileStore } from "../../src/FileStore.js"
 
 const bytes = (size: number, first = 0) => Uint8Array.from({ length: size }, (_, index) => (first + index * 31) % 251)
@@ -107,6 +107,9 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileStore, E>, partSize
         assert.strictEqual(yield* codeOf(contentOf(store.get(key))), "NoSuchKey")
       }))
 
-    law("is ready", (store) => store.ready ?? Effect.void)
+    law(
+      "is ready",
+      (store) => Effect.map(Effect.exit(store.ready ?? Effect.void), (exit) => assert.isTrue(Exit.isSuccess(exit)))
+    )
   })
 }
