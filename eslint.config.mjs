@@ -87,7 +87,7 @@ export default tseslint.config(
       "packages/examples/src/{ReactElement,ReactQueue,SolidElement,SolidQueue,SvelteQueue,VueElement,VueQueue,Minutes,ObjectSource,UploadFromRequest}.{ts,tsx}",
       "packages/examples/{archive,testing}/**/*.ts",
       "packages/examples/test/SavingNotes.test.ts",
-      ".ci/trials/effect4/*.ts"
+      "packages/examples/packed/trials/effect4/*.ts"
     ],
     rules: { "@effect/dprint": styleOf(80) }
   },

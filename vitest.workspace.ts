@@ -59,7 +59,21 @@ const integration = packages
 export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [
   shared("unit", ["packages/*/{test,testing,archive}/**/*.test.ts"], slow),
   shared("slow", slow, []),
-  ...integration
+  ...integration,
+  // of what `npm run build` made, as npm packs it
+  {
+    extends: true,
+    resolve: { alias: [...alias] },
+    test: {
+      name: "packed",
+      root: `${root}/packages/examples`,
+      include: ["packed/*.test.ts"],
+      exclude: [],
+      globalSetup: "packed/setup.ts",
+      testTimeout: 300_000,
+      hookTimeout: 600_000
+    }
+  }
 ]
 
 export default projects

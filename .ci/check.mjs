@@ -12,6 +12,7 @@ const checks = [
   ["docs", process.execPath, [".ci/check-docs.mjs"]],
   ["lint", `${bin}/eslint`, [".", "--max-warnings", "0"]],
   ["imports", `${bin}/depcruise`, ["packages", "--output-type", "err"]],
+  ["workflows", process.execPath, [".ci/check-workflows.mjs"]],
   ["hygiene", process.execPath, [".ci/check-hygiene.mjs"]]
 ]
 

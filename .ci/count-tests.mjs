@@ -1,7 +1,7 @@
-// Closes .ci/run with the tests that failed, and with what the test runner's reports count: `N passed, N failed` alone
-// on a line. The same tests run again against what was built, and on Effect 4: what failed in any of them has failed.
+// Closes .ci/run with the tests that failed, a table of its steps, and what the test runner's reports count: `N passed, N
+// failed` alone on a line. The same tests run again against what was built, and on Effect 4: what failed in any of them has failed.
 // With --complete it fails when anything was left out: a skipped test, a missing suite, or no tests at all.
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { missingSuites } from "./optional-suites.mjs"
 import { root } from "./packages.mjs"
 
@@ -41,11 +41,18 @@ const read = (name) =>
  */
 const sum = (reports, count) => reports.reduce((total, report) => total + report[count], 0)
 
-const sources = read(/^vitest-report-(quick|rest|all)\.json$/)
+const sources = read(/^vitest-report-(quick|rest|all|packed)\.json$/)
+
+const reports = (existsSync(cache) ? readdirSync(cache) : []).filter((file) => /^vitest-report-/.test(file)).map(
+  (file) => {
+    const { numFailedTests, numPassedTests } = JSON.parse(readFileSync(`${cache}/${file}`, "utf8"))
+    return { at: statSync(`${cache}/${file}`).mtimeMs, count: numPassedTests + numFailedTests }
+  }
+)
 
 if (process.argv.includes("--complete")) {
   const leftOut = [
-    ...missingSuites.map((suite) => `${suite.files}: needs ${suite.needs}`),
+    ...missingSuites.filter(({ nightly }) => nightly !== true).map((suite) => `${suite.files}: needs ${suite.needs}`),
     ...sources.flatMap((report) => report.testResults).flatMap((result) =>
       result.assertionResults
         .filter(({ status }) => status !== "passed" && status !== "failed")
@@ -66,6 +73,16 @@ if (process.argv.includes("--complete")) {
     for (const { failureMessages, fullName } of failures) {
       console.log(`${name}: ${fullName}\n  ${failureMessages.join("\n").split("\n").slice(0, 6).join("\n  ")}`)
     }
+  }
+  // what each step took, and how many tests it ran
+  const steps = existsSync(`${cache}/ci-steps.tsv`) ? readFileSync(`${cache}/ci-steps.tsv`, "utf8").trim() : ""
+  for (const [began, ended, words] of steps.split("\n").filter((line) => line !== "").map((line) => line.split("\t"))) {
+    const from = Number(began) * 1000
+    const to = Number(ended) * 1000
+    const tests = reports.filter(({ at }) => at >= from && at <= to).reduce((all, { count }) => all + count, 0)
+    console.log(
+      `${((to - from) / 1000).toFixed(0).padStart(6)} s ${tests === 0 ? "      " : String(tests).padStart(6)}  ${words}`
+    )
   }
   const failed = sum(sources, "numFailedTests") + sum(again, "numFailedTests")
   console.log(`${sum(sources, "numPassedTests")} passed, ${failed} failed`)

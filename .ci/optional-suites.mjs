@@ -10,7 +10,10 @@ import { root } from "./packages.mjs"
  * @property {string} needs what must be there, in words
  * @property {string} install how a user gets it
  * @property {() => boolean} probe whether it is there; quick, without side effects
+ * @property {boolean} [nightly] whether it is left to `npm run nightly`
  */
+
+const isNight = process.env.STEVEDORE_NIGHTLY === "1"
 
 const objectStore = "packages/testing/real-storage/object-store"
 
@@ -119,9 +122,18 @@ export const optionalSuites = [
   {
     files: "packages/testing/test/integration/LargeFile.test.ts",
     needs: "a running object store and minutes for 6 GB",
-    install: `On Debian: STEVEDORE_LARGE=1 ${objectStore} run npm run test:all (7 GB of disk while it runs).`,
-    probe: () => storeRuns && process.env.STEVEDORE_LARGE === "1"
-  }
+    install: `On Debian: STEVEDORE_NIGHTLY=1 ${objectStore} run npm run test:all (7 GB of disk while it runs).`,
+    probe: () => storeRuns && isNight,
+    nightly: true
+  },
+  // engines differ in network and storage, which the laws of uploads, of the queue and of its life meet
+  ...["firefox", "webkit"].map((engine) => ({
+    files: `packages/browser/test/integration/${engine}/{Element,Faults,Leave,Memory,Offline,RealStorage}.test.ts`,
+    needs: "a night",
+    install: "STEVEDORE_NIGHTLY=1 npm run test:all.",
+    probe: () => isNight,
+    nightly: true
+  }))
 ]
 
 /** @type {ReadonlyArray<OptionalSuite>} */

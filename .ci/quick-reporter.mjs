@@ -14,7 +14,11 @@ export default class {
   onTestRunEnd(modules) {
     const late = modules.flatMap((module) =>
       [...module.children.allTests()]
-        .map((test) => ({ name: test.fullName, file: relative(root, module.moduleId), took: test.diagnostic()?.duration ?? 0 }))
+        .map((test) => ({
+          name: test.fullName,
+          file: relative(root, module.moduleId),
+          took: test.diagnostic()?.duration ?? 0
+        }))
         .filter(({ took }) => took > most)
     )
     if (late.length === 0) return

@@ -8,14 +8,15 @@ import { root } from "./packages.mjs"
 
 /**
  * The vitest projects of each tier. `npm test` runs the quick ones, `npm run test:all` all of them, `.ci/run` the quick
- * ones and then the rest.
+ * ones, the rest, and those of what was built and packed.
  *
  * @type {Readonly<Record<string, ReadonlyArray<string>>>}
  */
 const tiers = {
   quick: ["--project=unit", `--reporter=${root}/.ci/quick-reporter.mjs`],
   rest: ["--project=slow", "--project=*/integration"],
-  all: []
+  all: ["--project=!packed"],
+  packed: ["--project=packed"]
 }
 
 const [tier = "quick", ...wishes] = process.argv.slice(2)

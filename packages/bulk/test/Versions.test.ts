@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type * as Libsql from "@libsql/client"
 import { Bulk, BulkMigrations } from "@stevedore/bulk"
 import { Sandbox } from "@stevedore/testing"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { lived, proven } from "./support/histories.js"
 import type { Job } from "./support/histories.js"
 import { database, Life, sources, sql } from "./support/lives.js"
@@ -65,6 +65,6 @@ describe("a rolling deploy", () => {
         "delete from bulk_migrations where migration_id > 1"
       ])
       yield* Effect.provide(BulkMigrations.migrate, sql(client))
-      yield* last(client)
+      assert.isTrue(Exit.isSuccess(yield* Effect.exit(last(client))))
     }).pipe(Effect.scoped, Effect.provide(service())))
 })

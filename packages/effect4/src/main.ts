@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { line, node } from "../../bench/src/Effect4.js"
@@ -34,6 +34,12 @@ const install = (): void => {
   if (!isInstalled) run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"])
 }
 
+/** What the tests of the files with a second body are called. */
+const ofSeams = (): ReadonlyArray<string> =>
+  readdirSync(`${here}/seams`, { recursive: true, encoding: "utf8" })
+    .flatMap((file) => /([\w]+)(?:\.test)?\.ts$/.exec(file)?.[1] ?? [])
+    .map((name) => `${name}.test`)
+
 install()
 const { files, notEmitted, unlisted } = emit(root, line, `${here}/seams`, { packages, withheld })
 // tests compare them with what they are about
@@ -49,7 +55,8 @@ const compile = (...args: ReadonlyArray<string>): void =>
 if (process.argv.includes("--build")) {
   for (const name of packages) {
     pack(root, line, name)
-    compile(`packages/${name}/tsconfig.build.json`)
+    // their types were checked with those of the tests
+    compile(`packages/${name}/tsconfig.build.json`, "--noCheck")
   }
   say(`${packages.join(", ")}: built for Effect 4`)
 } else {
@@ -72,6 +79,12 @@ if (process.argv.includes("--build")) {
       say("The tests for Effect 4 need Node 22.19 or later")
       process.exit(1)
     }
-    run(own, ["node_modules/vitest/vitest.mjs", "run", ...reports, ...process.argv.slice(2)])
+    const wishes = process.argv.slice(2)
+    run(own, [
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      ...reports,
+      ...(wishes.includes("--seams") ? ofSeams() : wishes)
+    ])
   }
 }

@@ -1,4 +1,4 @@
-import { describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { unstalled } from "../../src/base/unstalled.js"
 import { inVirtualTime } from "../fixtures/virtualTime.js"
@@ -8,6 +8,6 @@ describe("a download that drips", () => {
     inVirtualTime(Effect.scoped(Effect.gen(function*() {
       const pull = Effect.zipRight(Effect.sleep(100), Effect.succeed(Uint8Array.of(1, 2)))
       const steady = yield* unstalled(pull, Duration.seconds(60), () => "stalled", ({ byteLength }) => byteLength)
-      yield* Effect.repeatN(steady, 20_000)
+      assert.deepStrictEqual(yield* Effect.repeatN(steady, 20_000), Uint8Array.of(1, 2))
     }))))
 })

@@ -15,7 +15,11 @@ import { ExamplePage } from "../support/examplePage.js"
 
 const MiB = 1024 * 1024
 
-const shows = (page: Page, words: string) => Effect.promise(() => page.getByText(words).first().waitFor())
+const shows = (page: Page, words: string) =>
+  Effect.promise(async () => {
+    await page.getByText(words).first().waitFor()
+    assert.isTrue(await page.getByText(words).first().isVisible(), words)
+  })
 
 const hasButton = (page: Page, name: string) => Effect.promise(() => page.getByRole("button", { name }).waitFor())
 

@@ -1,1 +1,0 @@
-// what is named twice is asked for twice as often

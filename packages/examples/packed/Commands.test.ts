@@ -1,0 +1,143 @@
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { afterAll } from "vitest"
+import { actions } from "../../cli/src/internal/bulkActions.js"
+import { summaries } from "../../cli/src/internal/commands.js"
+import {
+  type Ended,
+  ended,
+  environment,
+  install,
+  json,
+  nodeOf,
+  nodes,
+  packed,
+  published,
+  run,
+  versionsOf
+} from "./project.js"
+
+const { folder, tarballs } = packed()
+
+/**
+ * Every command, and every action of those that have some, with the words of its first own answer, the exit code and
+ * what it says. `FILE` is the id of a file that was uploaded.
+ */
+const commands: ReadonlyArray<readonly [words: string, code: number, says: RegExp]> = [
+  ["upload folder --again", 0, /^\w{22}\t/m],
+  ["uploads", 0, /No unfinished uploads/],
+  ["uploaded", 0, /notes\.txt/],
+  ["download FILE --output copy.txt", 0, /copy\.txt/],
+  ["limit", 0, /./],
+  ["file FILE", 0, /notes\.txt/],
+  ["projects", 0, /^\w{22}/],
+  ["list projects --limit 1", 0, /^\w{22}/],
+  ["whoami", 0, /./],
+  ["doctor", 0, /./],
+  ["config", 0, /baseUrl/],
+  ["help upload", 0, /stevedore upload/],
+  ["token create --directory data --tenant acme", 0, /./],
+  ["token list --directory data", 0, /acme/],
+  ["token revoke nobody --directory data", 2, /nobody/],
+  ["bucket check", 2, /STEVEDORE_/],
+  ["bucket setup", 2, /STEVEDORE_/],
+  ["serve --directory data --port nonsense", 2, /port/],
+  ["sandbox --port nonsense", 2, /port/],
+  ["bulk migrate", 0, /^/],
+  ["bulk start job folder", 0, /job/],
+  ["bulk status", 0, /job/],
+  ["bulk status job", 0, /job/],
+  ["bulk failures job", 0, /No file of job has failed/],
+  ["bulk pause nobody", 2, /nobody/],
+  ["bulk resume nobody", 2, /nobody/],
+  ["bulk cancel nobody", 2, /nobody/],
+  ["bulk retry nobody", 2, /nobody/],
+  ["bulk forget job", 0, /^/],
+  ["bulk run --files nonsense", 2, /files/]
+]
+
+describe("the command as it is packed", () => {
+  let project = ""
+  let sandbox: ChildProcess | undefined
+  let variables: Readonly<Record<string, string>> = {}
+
+  const command = "node_modules/@stevedore/cli/bin/stevedore.cjs"
+
+  const stevedore = (words: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}): Promise<Ended> =>
+    ended(project, process.execPath, [command, ...words], { variables: { ...variables, ...more } })
+
+  beforeAll(async () => {
+    project = await install("command", {
+      own: ["core", "node", "server", "testing", "cli", "bulk"],
+      tarballs,
+      others: versionsOf(["@effect/sql", "@effect/sql-libsql", "@effect/sql-pg", "@effect/experimental"])
+    })
+    mkdirSync(join(project, "folder"))
+    writeFileSync(join(project, "folder/notes.txt"), "hello")
+    const words = [command, "sandbox", "--port", "0", "--storage-port", "0", "--projects", "3", "--json"]
+    const started = spawn(process.execPath, words, {
+      cwd: project,
+      env: environment(folder),
+      stdio: ["ignore", "pipe", "ignore"]
+    })
+    sandbox = started
+    const [listening] = await once(createInterface(started.stdout), "line")
+    const { api, token } = JSON.parse(listening)
+    variables = { STEVEDORE_BASE_URL: api, STEVEDORE_TOKEN: token }
+  })
+
+  afterAll(() => {
+    sandbox?.kill()
+  })
+
+  it("has each command and each action in the table of this test", () => {
+    const tried = commands.map(([words]) => words.split(" "))
+    assert.deepStrictEqual([...new Set(tried.map(([name]) => name))].sort(), Object.keys(summaries).sort())
+    assert.deepStrictEqual(
+      [...new Set(tried.filter(([name]) => name === "bulk").map(([, action]) => action))].sort(),
+      Object.keys(actions).sort()
+    )
+  })
+
+  it.each(Object.keys(summaries))("%s has its help", async (name) => {
+    const { status, stderr, stdout } = await stevedore([name, "--help"])
+    assert.strictEqual(status, 0, stderr)
+    assert.include(stdout, `stevedore ${name}`)
+  })
+
+  let file = ""
+
+  it.each(commands)("%s ends with %d, in its own words", async (words, code, says) => {
+    const { status, stderr, stdout } = await stevedore(words.split(" ").map((word) => word === "FILE" ? file : word))
+    assert.notMatch(stderr, /This is a bug/, words)
+    assert.strictEqual(status, code, `${words}\n${stdout}${stderr}`)
+    assert.match(stdout + stderr, says)
+    file ||= /^\w{22}/m.exec(stdout)?.[0] ?? ""
+  })
+
+  describe.each(nodes)("on Node %s", (wanted) => {
+    const said = (...words: ReadonlyArray<string>) => run(project, nodeOf(wanted), [command, ...words])
+    const version = json(`${published.find(({ directory }) => directory === "cli")?.path}/package.json`).version
+
+    it("says its version and its help", async () => {
+      assert.strictEqual(await said("--version"), version)
+      assert.include(await said("upload", "--help"), "stevedore upload")
+    })
+
+    it("keeps what it compiled for its user alone, and compiles it once", async () => {
+      const kept = join(folder, "cache/stevedore-compiled")
+      rmSync(kept, { recursive: true, force: true })
+      await said("--version")
+      const [script = "", ...others] = readdirSync(kept)
+      assert.deepStrictEqual(others, [])
+      assert.strictEqual(statSync(kept).mode & 0o077, 0)
+      const { mtimeMs } = statSync(join(kept, script))
+      await said("--version")
+      assert.strictEqual(statSync(join(kept, script)).mtimeMs, mtimeMs)
+    })
+  })
+})
