@@ -109,7 +109,7 @@ export default {
   options: {
     // what is made, wherever: packages, a site, a page
     // … and what is written for Effect 4, whose modules are not installed here
-    exclude: { path: "^packages/(?:.*/dist|effect4/(?:seams|line))/" },
+    exclude: { path: "^packages/(?:.*/dist|examples/packed/trials|effect4/(?:seams|line))/" },
     doNotFollow: { path: "node_modules" },
     tsConfig: { fileName: "tsconfig.json" },
     // a type is knowledge too

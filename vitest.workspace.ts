@@ -66,10 +66,10 @@ export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [
     resolve: { alias: [...alias] },
     test: {
       name: "packed",
-      root: `${root}/packages/examples`,
-      include: ["packed/*.test.ts"],
+      root,
+      include: ["packages/*/packed/*.test.ts"],
       exclude: [],
-      globalSetup: "packed/setup.ts",
+      globalSetup: "packages/examples/packed/setup.ts",
       testTimeout: 300_000,
       hookTimeout: 600_000
     }

@@ -5,8 +5,6 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { afterAll } from "vitest"
-import { actions } from "../../cli/src/internal/bulkActions.js"
-import { summaries } from "../../cli/src/internal/commands.js"
 import {
   type Ended,
   ended,
@@ -19,7 +17,9 @@ import {
   published,
   run,
   versionsOf
-} from "./project.js"
+} from "../../examples/packed/project.js"
+import { actions } from "../src/internal/bulkActions.js"
+import { summaries } from "../src/internal/commands.js"
 
 const { folder, tarballs } = packed()
 
