@@ -131,6 +131,10 @@ export class SourceUnreadable extends TaggedError<SourceUnreadable>()("SourceUnr
   ),
   /** The system error code, if there is one, such as `EIO`. */
   code: Schema.optional(Schema.String),
+  /** Of a file on the web: the status that its server answered with, if it did. */
+  status: Schema.optional(Schema.Int),
+  /** Of a file on the web: what its server said, or did. */
+  problem: Schema.optional(Schema.String),
   attempts: Recovery.attempts
 }) {
   /**
@@ -146,6 +150,10 @@ export class SourceUnreadable extends TaggedError<SourceUnreadable>()("SourceUnr
     return causes.get(this)
   }
   override get message(): string {
+    if (this.problem !== undefined) {
+      return `${quoted(this.fileName)} could not be read: ${printable(this.problem)}. ` +
+        "Check its URL, or sign a new one, then upload it again."
+    }
     const limit = tooManyOpen[this.code ?? ""]
     return `${quoted(this.fileName)} ${limit === undefined ? reasons[this.reason] : "could not be opened"}${
       this.code === undefined ? "" : ` (${this.code})`

@@ -161,6 +161,16 @@ export {
 
 export {
   /**
+   * What the body of a refusal says to a reader, on one line, without the query of its URL. None if it says nothing.
+   *
+   * @since 0.1.0
+   * @category answers
+   */
+  wordsOf
+} from "./storage/answer.js"
+
+export {
+  /**
    * Whether an etag is strong: the same etag means the same bytes.
    *
    * @since 0.1.0

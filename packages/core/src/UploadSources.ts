@@ -150,6 +150,7 @@ export const readable = <E>(
   stream: Stream.Stream<Uint8Array, E>
 ): Stream.Stream<Uint8Array, SourceUnreadable> =>
   Stream.mapError(stream, (cause) => {
+    if (cause instanceof SourceUnreadable) return cause
     const code = systemCode(cause)
     const error = new SourceUnreadable({
       fileName: name,

@@ -7,8 +7,10 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
+import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
 import { SourceChanged, type SourceError, SourceUnreadable } from "@stevedore/core/SourceError"
+import * as Transport from "@stevedore/core/Transport"
 import type { ByteRange } from "@stevedore/core/UploadPlan"
 import type { SourceFingerprint, UploadSource } from "@stevedore/core/UploadSource"
 import * as UploadSources from "@stevedore/core/UploadSources"
@@ -40,7 +42,7 @@ export interface WebFile {
  * @category models
  */
 export interface Options {
-  /** 1 to 1024 characters. Defaults to the last segment of the URL. */
+  /** 1 to 1024 characters. Defaults to what the server says (`Content-Disposition`), or else to the URL's last segment. */
   readonly name?: string | undefined
   /** Up to 255 characters. Defaults to what the server says, or else to `application/octet-stream`. */
   readonly mediaType?: string | undefined
@@ -67,28 +69,94 @@ export class UrlRefused extends Schema.TaggedError<UrlRefused>("@stevedore/node/
   }
 }
 
-// What signs a URL changes each time; any other query may say which file it is
-const signature = /[?&](?:x-amz-signature|x-goog-signature|signature|sig|token|access_token)=/i
+// What signs a request changes each time; whatever else a query says may be which file it is
+const signing = /^(?:x-(?:amz|goog|oss)-.+|signature|sig|token|access_token)$/
+
+// Each says something about the signature beside it, and in a URL without that one it may say anything
+const companions: ReadonlyArray<readonly [signature: RegExp, companion: RegExp]> = [
+  [signing, /^expires$/],
+  [/^signature$/, /^(?:awsaccesskeyid|googleaccessid|ossaccesskeyid|security-token|key-pair-id|policy)$/],
+  [/^sig$/, /^(?:s[eprtv]|s[ip]|sip|spr|srt|ss|sdd|skoid|sktid|skt|ske|sks|skv)$/]
+]
+
+const parameterName = (parameter: string): string => {
+  const [name = ""] = parameter.split("=", 1)
+  return Option.getOrElse(Option.liftThrowable(decodeURIComponent)(name), () => name).toLowerCase()
+}
+
+const withoutSignature = (search: string): string => {
+  const parameters = search.replace(/^\?/, "").split("&").filter((parameter) => parameter !== "")
+  const names = parameters.map(parameterName)
+  const signs = (name: string): boolean =>
+    signing.test(name) ||
+    companions.some(([signature, companion]) => companion.test(name) && names.some((other) => signature.test(other)))
+  return parameters.filter((_, index) => !signs(names[index] ?? "")).join("&")
+}
+
+const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12)
 
 /**
- * What a URL is called and remembered by: its origin and path. A query that says which file it is counts by its hash,
- * since nothing of it may be shown; one that is a signature does not count.
+ * What a URL is called and remembered by: its origin and path, and what its query says besides what signs it. That
+ * counts by its hash, since nothing of it may be shown.
  *
  * @since 0.1.0
  * @category formatting
  */
 export const shown = (text: string): string => {
   const { origin, pathname, search } = new URL(text)
-  return search === "" || signature.test(search)
-    ? `${origin}${pathname}`
-    : `${origin}${pathname}?${createHash("sha256").update(search).digest("hex").slice(0, 12)}`
+  const which = withoutSignature(search)
+  return which === "" ? `${origin}${pathname}` : `${origin}${pathname}?${shortHash(which)}`
 }
+
+/**
+ * The same for a URL that only what signs it tells from another: the whole query counts.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const shownWhole = (text: string): string => {
+  const { origin, pathname, search } = new URL(text)
+  return `${origin}${pathname}?${shortHash(search)}`
+}
+
+const decodeComponent = Option.liftThrowable(decodeURIComponent)
 
 const nameOf = (text: string): string => {
   const { hostname, pathname } = new URL(text)
   const last = pathname.split("/").findLast((segment) => segment !== "") ?? hostname
-  return Option.getOrElse(Option.liftThrowable(decodeURIComponent)(last), () => last)
+  return Option.getOrElse(decodeComponent(last), () => last)
 }
+
+const extendedName = (header: string): Option.Option<string> =>
+  Option.flatMap(
+    Option.fromNullable(/;\s*filename\*\s*=\s*(utf-8|iso-8859-1)'[^']*'([^\s;"]+)/i.exec(header)),
+    ([, charset = "", encoded = ""]) =>
+      /^utf-8$/i.test(charset)
+        ? decodeComponent(encoded)
+        : Option.some(encoded.replace(/%([\da-f]{2})/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16))))
+  )
+
+// Servers write UTF-8 into it, of which an HTTP client makes a character for each byte
+const asText = (header: string): string =>
+  Option.getOrElse(
+    Option.liftThrowable(() => new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(header, "latin1")))(),
+    () => header
+  )
+
+const plainName = (header: string): Option.Option<string> =>
+  Option.map(
+    Option.fromNullable(/;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i.exec(header)),
+    ([, quoted, token = ""]) => asText(quoted === undefined ? token : quoted.replace(/\\(.)/g, "$1"))
+  )
+
+// The header was written by a stranger: its name is no path, and says nothing if nothing of it is left
+const nameIn = (headers: Readonly<Record<string, string>>): Option.Option<string> =>
+  Record.get(headers, "content-disposition").pipe(
+    Option.map((header) => `;${header.replace(/^[^;]*;/, "")}`),
+    Option.flatMap((header) => Option.orElse(extendedName(header), () => plainName(header))),
+    Option.map((name) => name.replace(/^.*[\\/]/, "").trim()),
+    Option.filter((name) => name !== "")
+  )
 
 interface Answer {
   readonly response: HttpClientResponse.HttpClientResponse
@@ -163,6 +231,41 @@ const ask = (file: WebFile, headers: Readonly<Record<string, string>>) =>
 const strongTag = (headers: Readonly<Record<string, string>>): Option.Option<string> =>
   Option.filter(Record.get(headers, "etag"), (tag) => tag.startsWith("\""))
 
+const longestRefusal = 16_384
+
+// The words of a server may quote what it was sent
+const wordsOf = ({ headers, url }: WebFile, { response, url: at }: Answer): Effect.Effect<string> =>
+  response.stream.pipe(
+    Stream.takeUntil((() => {
+      let length = 0
+      return (chunk: Uint8Array) => (length += chunk.byteLength) >= longestRefusal
+    })()),
+    Stream.runCollect,
+    Effect.timeout("5 seconds"),
+    Effect.map((chunks) => Buffer.concat([...chunks]).toString()),
+    Effect.orElseSucceed(() => ""),
+    Effect.map((body) => {
+      const said = [Redacted.value(url), at].reduce(
+        (text, one) => Transport.wordsOf(text, Option.getOrUndefined(PresignedUrl.fromString(one))) ?? "",
+        body
+      )
+      return Object.values(Redacted.value(headers))
+        .flatMap((value) => [value, ...value.split(/\s+/)].filter((secret) => secret.length > 3))
+        .reduce((text, secret) => text.replaceAll(secret, "<redacted>"), said)
+    })
+  )
+
+interface Refusal {
+  readonly problem: string
+  readonly status: number
+}
+
+const refusal = (file: WebFile, answer: Answer): Effect.Effect<Refusal> =>
+  Effect.map(wordsOf(file, answer), (words) => ({
+    problem: `the server answers ${answer.response.status}${words === "" ? "" : `: ${words}`}`,
+    status: answer.response.status
+  }))
+
 interface ContentRange {
   readonly start: number
   readonly total: number
@@ -179,6 +282,7 @@ interface Found {
   /** What proves that a later range is of the same file; none if the server has no ranges, or no strong etag. */
   readonly tag: Option.Option<string>
   readonly mediaType: string | undefined
+  readonly name: Option.Option<string>
 }
 
 const lengthOf = (headers: Readonly<Record<string, string>>): Option.Option<number> =>
@@ -187,34 +291,40 @@ const lengthOf = (headers: Readonly<Record<string, string>>): Option.Option<numb
     (length) => Number.isSafeInteger(length) && headers["content-encoding"] === undefined
   )
 
-const inspect = (file: WebFile): Effect.Effect<Found, UrlRefused, HttpClient.HttpClient> =>
+const inspect = (
+  file: WebFile,
+  asked: Readonly<Record<string, string>> = { range: "bytes=0-0" }
+): Effect.Effect<Found, UrlRefused, HttpClient.HttpClient> =>
   Effect.scoped(Effect.gen(function*() {
-    const refused = (problem: string, status?: number) =>
+    const refused = ({ problem, status }: Pick<Unanswered, "problem" | "status">) =>
       new UrlRefused({ url: shown(Redacted.value(file.url)), problem, status })
-    const { response: { headers, status } } = yield* Effect.mapError(
-      ask(file, { range: "bytes=0-0" }),
-      ({ problem, status }) => refused(problem, status)
-    )
-    const described = { mediaType: headers["content-type"] }
+    const answer = yield* Effect.mapError(ask(file, asked), refused)
+    const { headers, status } = answer.response
+    const described = { mediaType: headers["content-type"], name: nameIn(headers) }
     const range = contentRange(headers)
     if (status === 206 && Option.isSome(range)) {
       return { ...described, size: range.value.total, tag: strongTag(headers) }
     }
-    if (status === 416) return { ...described, size: 0, tag: Option.none() }
-    if (status !== 200) return yield* refused(`the server answers ${status}`, status)
+    // a range without a total, which a whole answer has
+    if (status === 206 && asked.range !== undefined) return yield* inspect(file, {})
+    if (status === 416 && asked.range !== undefined) return { ...described, size: 0, tag: Option.none() }
+    if (status !== 200) return yield* refused(yield* refusal(file, answer))
     const length = lengthOf(headers)
     return Option.isNone(length)
-      ? yield* refused("the server does not say how long the file is")
+      ? yield* refused({ problem: "the server does not say how long the file is" })
       : { ...described, size: length.value, tag: Option.none() }
   }))
 
-const unreadable = (name: string) => new SourceUnreadable({ fileName: name, reason: "StreamFailed" })
+const unreadable = (name: string, why: Partial<Pick<Unanswered, "problem" | "status">> = {}) =>
+  new SourceUnreadable({ fileName: name, reason: "StreamFailed", problem: why.problem, status: why.status })
+
+const brokenOff = (name: string) => unreadable(name, { problem: "the connection to its server broke off" })
 
 const changed = (name: string) => new SourceChanged({ fileName: name, what: "content" })
 
 const bytesOf = ({ response }: Answer, name: string): Stream.Stream<Uint8Array, SourceError> =>
-  Stream.mapError(response.stream, () => unreadable(name)).pipe(
-    Stream.timeoutFail(() => unreadable(name), timeLimit)
+  Stream.mapError(response.stream, () => brokenOff(name)).pipe(
+    Stream.timeoutFail(() => unreadable(name, { problem: "its server sent nothing for a minute" }), timeLimit)
   )
 
 /** How often a range that breaks off is continued where it did. */
@@ -237,14 +347,20 @@ const rangeOf = (
   let arrived = 0
   const answered = Effect.gen(function*() {
     const answer = yield* ask(file, { range: `bytes=${offset}-${offset + length - 1}`, "if-match": tag }).pipe(
-      Effect.mapError(() => unreadable(name)),
+      Effect.mapError((why) => unreadable(name, why)),
       Effect.provideService(HttpClient.HttpClient, client)
     )
     const { headers, status } = answer.response
     const isSame = Option.contains(strongTag(headers), tag)
     const isWanted = Option.exists(contentRange(headers), ({ start, total }) => start === offset && total === size)
     if (status === 412 || status === 416 || (status < 300 && !isSame)) return yield* changed(name)
-    return status === 206 && isWanted ? bytesOf(answer, name) : yield* unreadable(name)
+    if (status === 206 && isWanted) return bytesOf(answer, name)
+    return yield* unreadable(
+      name,
+      status < 300
+        ? { problem: "its server sends other bytes than it was asked for", status }
+        : yield* refusal(file, answer)
+    )
   })
   return Stream.unwrapScoped(answered).pipe(
     Stream.tap((chunk) =>
@@ -254,12 +370,15 @@ const rangeOf = (
     ),
     (bytes) => UploadSources.exactly(bytes, { name, size: length }),
     Stream.catchAll((error) =>
-      left > 0 && arrived < length && (error._tag === "SourceUnreadable" || isTooShort(error))
+      left > 0 && arrived < length && (isBrokenOff(error) || isTooShort(error))
         ? rangeOf(source, { offset: offset + arrived, length: length - arrived }, left - 1)
         : Stream.fail(error)
     )
   )
 }
+
+const isBrokenOff = (error: SourceError): boolean =>
+  error._tag === "SourceUnreadable" && (error.status === undefined || isPassing(error.status))
 
 const isTooShort = (error: SourceError): boolean => error._tag === "SourceChanged" && error.what === "tooShort"
 
@@ -284,7 +403,7 @@ const ranged = (source: Ranged, mediaType: string, fingerprint: SourceFingerprin
       Stream.runForEach(rangeOf(source, range), (chunk) => Effect.sync(() => observe(chunk))),
     unchanged: Effect.flatMap(
       inspect(source.file).pipe(
-        Effect.mapError(() => unreadable(source.name)),
+        Effect.mapError((why) => unreadable(source.name, why)),
         Effect.provideService(HttpClient.HttpClient, source.client)
       ),
       ({ size, tag }) =>
@@ -300,10 +419,12 @@ const whole = (
 ): Stream.Stream<Uint8Array, SourceError> =>
   Stream.unwrapScoped(
     ask(file, {}).pipe(
-      Effect.mapError(() => unreadable(name)),
+      Effect.mapError((why) => unreadable(name, why)),
       Effect.provideService(HttpClient.HttpClient, client),
       Effect.flatMap((answer) =>
-        answer.response.status === 200 ? Effect.succeed(bytesOf(answer, name)) : Effect.fail(unreadable(name))
+        answer.response.status === 200
+          ? Effect.succeed(bytesOf(answer, name))
+          : Effect.flatMap(refusal(file, answer), (why) => Effect.fail(unreadable(name, why)))
       )
     )
   )
@@ -342,9 +463,9 @@ export const make = (
 ): Effect.Effect<UploadSource, UrlRefused, HttpClient.HttpClient> =>
   Effect.gen(function*() {
     const client = yield* HttpClient.HttpClient
-    const { mediaType: told, size, tag } = yield* inspect(file)
+    const { mediaType: told, name: called, size, tag } = yield* inspect(file)
     const text = Redacted.value(file.url)
-    const name = options.name ?? nameOf(text)
+    const name = options.name ?? Option.getOrElse(called, () => nameOf(text))
     const mediaType = options.mediaType ?? told ?? "application/octet-stream"
     return Option.match(tag, {
       onNone: () => UploadSources.fromStreamOnce(name, whole(client, file, name), { size, mediaType }),

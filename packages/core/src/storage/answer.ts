@@ -150,6 +150,15 @@ export const excerptOf = (
   return line === "" ? undefined : line.length > longestExcerpt ? `${line.slice(0, longestExcerpt)}…` : line
 }
 
+/**
+ * What a refusal says: the message of an error document, or else the excerpt of another body.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const wordsOf = (body: string, url?: PresignedUrl): string | undefined =>
+  readErrorDocument(body, url).storageMessage ?? excerptOf(body, url)
+
 const encodingOf = (bytes: Uint8Array, mediaType: string): string => {
   const start = String.fromCharCode(...bytes.subarray(0, 100).filter((byte) => byte !== 0))
   const declared = /charset="?([\w.:-]+)/i.exec(mediaType)?.[1] ??
