@@ -26,6 +26,11 @@ export * as HttpSource from "./HttpSource.js"
 /**
  * @since 0.1.0
  */
+export * as LastingFailure from "./LastingFailure.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as NodeChecksum from "./NodeChecksum.js"
 
 /**
