@@ -17,6 +17,7 @@ import * as DoctorReport from "./DoctorReport.js"
 import * as Checks from "./internal/doctorChecks.js"
 import type { Check, Found } from "./internal/doctorTrial.js"
 import * as Trial from "./internal/doctorTrial.js"
+import * as PlatformWords from "./internal/platformWords.js"
 import * as Transport from "./internal/transport.js"
 import { InvalidInput } from "./InvalidInput.js"
 import { Output } from "./Output.js"
@@ -230,7 +231,7 @@ const judgedFile = (path: string) =>
     Effect.mapError((error) =>
       new InvalidInput({
         input: "--file",
-        problem: `cannot access ${path} (${error._tag === "SystemError" ? error.reason : error._tag})`
+        problem: PlatformWords.describe("read", path)(error)
       })
     ),
     Effect.filterOrFail(

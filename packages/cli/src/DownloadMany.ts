@@ -19,6 +19,7 @@ import * as FilesFrom from "./FilesFrom.js"
 import * as DownloadWatch from "./internal/downloadWatch.js"
 import * as LastingRefusals from "./internal/lastingRefusals.js"
 import { messageOf } from "./internal/message.js"
+import * as PlatformWords from "./internal/platformWords.js"
 import { resultColumns } from "./internal/telling.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Measure from "./Measure.js"
@@ -139,7 +140,7 @@ export const run = (options: Options) =>
     if (all.length === 0) return yield* output.note("Nothing to download")
     const fs = yield* FileSystem.FileSystem
     yield* Effect.mapError(fs.makeDirectory(directory, { recursive: true }), (error) =>
-      new InvalidInput({ input: "--directory", problem: `cannot create or write to ${directory}: ${error.message}` }))
+      new InvalidInput({ input: "--directory", problem: PlatformWords.describe("create", directory)(error) }))
     const { ofAll: refusal, service } = LastingRefusals.make(yield* ServiceApi)
     const told = new Set<unknown>()
     const nameOf = makeNames()
@@ -210,8 +211,7 @@ export const run = (options: Options) =>
         yield* (yield* isThere(place.path, place.size)) ? skipped(place) : fetched(place)
       }).pipe(
         Effect.catchIf(
-          (error) =>
-            error._tag !== "OutputFailed" || !error.closed,
+          (error) => error._tag !== "OutputFailed" || !error.closed,
           (error) => error._tag === "OutputFailed" ? Effect.fail(error) : failed(file.fileId, error)
         )
       )

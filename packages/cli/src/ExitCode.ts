@@ -28,7 +28,7 @@ export const ok = 0
 export const failed = 1
 
 /**
- * Wrong usage or bad input; the service was not called.
+ * Wrong usage or bad input. The service was not called, or not for any of the files that failed.
  *
  * @since 0.1.0
  * @category constants

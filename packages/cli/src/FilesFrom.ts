@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { readFile } from "./internal/inputFile.js"
+import * as ReportFile from "./internal/reportFile.js"
 import * as SeparatedValues from "./internal/separatedValues.js"
 import * as StandardInput from "./internal/standardInput.js"
 import { InvalidInput } from "./InvalidInput.js"
@@ -24,7 +25,7 @@ export interface Row {
   readonly what: string
   readonly name: Option.Option<string>
   readonly mediaType: Option.Option<string>
-  /** What a report said of it, if the list is one. */
+  /** What a report says of it, if the list is one. */
   readonly status: Option.Option<string>
   /** Everything else that the row says, as text. */
   readonly fields: Readonly<{ [name: string]: string }>
@@ -63,7 +64,9 @@ const rowOf = (record: { readonly [name: string]: unknown }, first: ReadonlyArra
     first.indexOf(plainName(one)) - first.indexOf(plainName(other))
   )
   const text = (column: Column) => Option.fromNullable(values(column)[0]).pipe(Option.map(([, value]) => shown(value)))
-  return Option.map(Option.fromNullable(ranked[0]), ([, what]) => ({
+  // the row of a report that says that each file of its command has one is about none of them
+  const what = ranked[0]?.[1] ?? (Option.contains(text("status"), ReportFile.complete) ? "" : undefined)
+  return Option.map(Option.fromNullable(what), (what) => ({
     what: shown(what),
     name: text("name"),
     mediaType: text("mediaType"),
@@ -82,18 +85,19 @@ type Form = "lines" | "json" | "table"
 
 // A list of paths may begin with a path that looks like anything: only a first line that is nothing else is taken for more
 const formOf = (file: string, text: string): Form => {
-  const [first = ""] = text.trimStart().split(/\r?\n/, 1)
+  const [first = ""] = text.trimStart().split(/\r\n|\r|\n/, 1)
   if (/\.(?:csv|tsv)$/i.test(file)) return "table"
   if (/\.(?:jsonl|ndjson)$/i.test(file) || Option.isSome(decodeRecord(first))) return "json"
+  if (SeparatedValues.isDeclaration(first)) return "table"
   const cells = first.replace(/^\ufeff/, "").split(SeparatedValues.separatorOf(first))
   return cells.length > 1 && cells.some((cell) => columnOf(cell.replaceAll("\"", "")) === "what") ? "table" : "lines"
 }
 
+const problemAt = (input: string, file: string, line: number, problem: string) =>
+  new InvalidInput({ input, problem: `${file}, line ${line}: ${problem}` })
+
 const noRow = (input: string, file: string, line: number, first: ReadonlyArray<string>) =>
-  new InvalidInput({
-    input,
-    problem: `${file}, line ${line}: expected a row with one of ${first.join(", ")}`
-  })
+  problemAt(input, file, line, `expected a row with one of ${first.join(", ")}`)
 
 const parse = (
   input: string,
@@ -104,9 +108,11 @@ const parse = (
   if (nul) return Effect.succeed(text.split("\0").filter((path) => path !== "").map(plain))
   const form = formOf(file, text)
   if (form === "table") {
-    return Effect.forEach(
-      SeparatedValues.parse(text),
-      (record, index) => Effect.mapError(rowOf(record, first), () => noRow(input, file, index + 2, first))
+    return SeparatedValues.parse(text).pipe(
+      Effect.mapError(({ line, problem }) => problemAt(input, file, line, problem)),
+      Effect.flatMap(
+        Effect.forEach(({ cells, line }) => Effect.mapError(rowOf(cells, first), () => noRow(input, file, line, first)))
+      )
     )
   }
   const lines = text.split(/\r?\n/).map((line, index) => ({ line, number: index + 1 })).filter(({ line }) =>
@@ -148,9 +154,28 @@ export interface Options {
  */
 export const read = (
   file: string,
-  { first, input, nul }: Options
+  options: Options
 ): Effect.Effect<ReadonlyArray<Row>, InvalidInput, FileSystem.FileSystem> =>
+  Effect.map(readReport(file, options), ({ rows }) => rows)
+
+/**
+ * The same, and whether it is a report in which each file of its command has a row.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const readReport = (
+  file: string,
+  { first, input, nul }: Options
+): Effect.Effect<
+  { readonly rows: ReadonlyArray<Row>; readonly isComplete: boolean },
+  InvalidInput,
+  FileSystem.FileSystem
+> =>
   Effect.flatMap(
     file === "-" ? StandardInput.text(input) : readFile(input, file),
     (text) => parse(input, file, text, { nul, first })
-  )
+  ).pipe(Effect.map((all) => {
+    const rows = all.filter(({ what }) => what !== "")
+    return { rows, isComplete: rows.length < all.length }
+  }))

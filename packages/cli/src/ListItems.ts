@@ -25,6 +25,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Configuration from "./Configuration.js"
 import * as Filters from "./Filters.js"
+import * as PlatformWords from "./internal/platformWords.js"
 import { InvalidInput } from "./InvalidInput.js"
 import { Output } from "./Output.js"
 import * as Table from "./Table.js"
@@ -213,7 +214,7 @@ const readCheckpoint = (path: string) =>
       input: "--resume",
       problem: error._tag === "ParseError"
         ? `${path} is not a checkpoint: remove it to start over, or give another file`
-        : `cannot read the checkpoint: ${error.message}`
+        : `cannot read the checkpoint: ${PlatformWords.describe("read", path)(error)}`
     })
   ))
 
@@ -223,8 +224,11 @@ const checkWritable = (path: string) =>
     const fs = yield* FileSystem.FileSystem
     const { dirname } = yield* Path.Path
     yield* fs.access(dirname(path), { writable: true })
-  }).pipe(Effect.mapError(({ message }) =>
-    new InvalidInput({ input: "--resume", problem: `cannot write the checkpoint: ${message}` })
+  }).pipe(Effect.mapError((error) =>
+    new InvalidInput({
+      input: "--resume",
+      problem: `cannot write the checkpoint: ${PlatformWords.describe("write", path)(error)}`
+    })
   ))
 
 const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>

@@ -5,7 +5,9 @@
  */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -146,13 +148,17 @@ export const columnsOf = (sink: Sink): number | undefined => sink.isTTY === true
  * @internal
  */
 export const write = (sink: Sink, text: string): Effect.Effect<void, OutputFailed> =>
-  Effect.async((resume) => {
+  Effect.suspend(() => {
+    const written = Deferred.unsafeMake<void, OutputFailed>(FiberId.none)
     sink.write(text, (error) =>
-      resume(
+      Deferred.unsafeDone(
+        written,
         error === null || error === undefined
           ? Effect.void
           : Effect.fail(new OutputFailed({ code: error.code ?? "EIO" }))
       ))
+    // what is written is on its way; only the wait for a reader can be ended
+    return Effect.interruptible(Deferred.await(written))
   })
 
 // The stream reports a failure twice, to the writer and with this event: without a listener, the event would end the

@@ -131,6 +131,7 @@ export const UploadReport = Schema.Union(
   Completed,
   Failed,
   UploadReports.Skipped,
+  UploadReports.NotTried,
   UploadReports.Summary,
   UploadReports.Planned,
   UploadReports.Plan

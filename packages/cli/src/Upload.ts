@@ -21,11 +21,14 @@ import * as ExitCode from "./ExitCode.js"
 import * as CallsLeft from "./internal/callsLeft.js"
 import * as Description from "./internal/description.js"
 import * as DryRun from "./internal/dryRun.js"
+import type { FileError } from "./internal/fileError.js"
 import * as FinishedBefore from "./internal/finishedBefore.js"
 import * as LastingRefusals from "./internal/lastingRefusals.js"
+import type { Outcome } from "./internal/outcome.js"
 import * as Politeness from "./internal/politeness.js"
 import * as ReportFile from "./internal/reportFile.js"
 import * as Selection from "./internal/selection.js"
+import * as Standings from "./internal/standings.js"
 import * as Stopped from "./internal/stopped.js"
 import * as Telling from "./internal/telling.js"
 import type { Run } from "./internal/uploadRun.js"
@@ -37,7 +40,6 @@ import { Output } from "./Output.js"
 import * as Printable from "./Printable.js"
 import type { FileToUpload } from "./UploadPaths.js"
 import * as UploadPaths from "./UploadPaths.js"
-import * as UploadSummary from "./UploadSummary.js"
 import * as UploadWatch from "./UploadWatch.js"
 
 /**
@@ -93,13 +95,17 @@ export class UploadsFailed extends Schema.TaggedError<UploadsFailed>("@stevedore
   kind: ErrorKind.field("refused"),
   failed: Schema.Int,
   files: Schema.Int,
-  unauthorized: Schema.Boolean
+  unauthorized: Schema.Boolean,
+  /** Whether each of them was wrong before anything was asked. */
+  invalid: Schema.optionalWith(Schema.Boolean, { default: () => false }).pipe(
+    Schema.withConstructorDefault(() => false)
+  )
 }) {
   /**
    * @since 0.1.0
    */
   get exitCode(): number {
-    return this.unauthorized ? ExitCode.unauthorized : ExitCode.failed
+    return this.unauthorized ? ExitCode.unauthorized : this.invalid ? ExitCode.usage : ExitCode.failed
   }
   override get message(): string {
     return `${this.failed} of ${this.files} ${this.files === 1 ? "file" : "files"} failed. ` +
@@ -178,25 +184,46 @@ const callsPerFile = ({ into }: Options): number => Option.isSome(into) ? 3 : 2
 const stopAfter = ({ failFast, maxErrors }: Options): number =>
   failFast ? 1 : Option.getOrElse(maxErrors, () => Number.POSITIVE_INFINITY)
 
+// The checks of the run, before its first request
 const planned = (files: ReadonlyArray<FileToUpload>, run: Run, options: Options) =>
-  Effect.flatMap(
-    UploadRun.recognizeAll(files, run),
-    ({ fresh, known }) =>
-      Effect.zipRight(
-        Effect.forEach(known, (one) => run.tell(UploadRun.skippedAs(one)), { discard: true }),
-        DryRun.tell({ files: fresh, calls: callsPerFile(options) }, options.json)
-      )
-  )
+  Effect.gen(function*() {
+    if (Option.isSome(options.report)) yield* ReportFile.check(options.report.value)
+    const { fresh, known } = yield* UploadRun.recognizeAll(files, run)
+    yield* Effect.forEach(known, (one) => run.tell(UploadRun.skippedAs(one)), { discard: true })
+    const { profile: { limits } } = yield* ServiceApi
+    const checked = yield* Effect.forEach(fresh, (file) =>
+      Effect.map(UploadRun.problemOf(file, run, limits), (problem) => ({ file, problem })), { concurrency: 8 })
+    for (const { file, problem } of checked) {
+      if (Option.isSome(problem)) {
+        yield* run.tell({ _tag: "Failed", file, error: problem.value })
+      }
+    }
+    const right = checked.flatMap(({ file, problem }) =>
+      Option.isNone(problem) ? [file] : []
+    )
+    yield* DryRun.tell({ files: right, calls: callsPerFile(options) }, options.json)
+    const errors = checked.flatMap(({ problem }) => Option.toArray(problem))
+    if (errors.length > 0) yield* failure(errors.length, files.length, Standings.exitCode(errors, 0))
+  })
+
+const failure = (failed: number, files: number, exitCode: number) =>
+  new UploadsFailed({
+    failed,
+    files,
+    unauthorized: exitCode === ExitCode.unauthorized,
+    invalid: exitCode === ExitCode.usage
+  })
 
 const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
   Effect.gen(function*() {
     const { files, skipped } = chosen
     const startedAt = yield* Clock.currentTimeMillis
-    const { ofAll: refusal, service } = LastingRefusals.make(yield* ServiceApi)
+    const { heard, ofAll: refusal, service } = LastingRefusals.make<FileError>(yield* ServiceApi)
     const manifest = yield* Manifest.make(service.baseUrl)
     const { mediaType, name, paths } = options
     yield* FinishedBefore.adopt(manifest, { service: service.baseUrl, paths, mediaType })
-    const report = yield* ReportFile.make(options.dryRun ? Option.none() : options.report)
+    const report = yield* ReportFile.make(options.dryRun ? Option.none() : options.report, files)
+    const standings = Standings.make(files)
     const telling = Telling.make({ ...options, several: files.length > 1, report })
     const run: Run = {
       service: service.baseUrl,
@@ -214,27 +241,47 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
       into: options.into,
       sourceHeaders: yield* Selection.sourceHeaders(options.sourceHeaders, files, options.allowInsecureHttp),
       refusal,
-      tell: telling.tell,
+      heard: (outcome) =>
+        outcome._tag === "Failed"
+          ? heard(Option.some(outcome.error), outcome.file.within)
+          : Effect.when(heard(Option.none()), () => outcome._tag === "Uploaded"),
+      standings,
+      tell: (outcome) => {
+        settle(standings, outcome)
+        return telling.tell(outcome)
+      },
       reported: new Set()
     }
     for (const { path, reason } of skipped) {
       yield* telling.tell({ _tag: "Skipped", path, reason, fileId: Option.none() })
     }
     if (options.dryRun) return yield* planned(files, run, options)
+    const end = Effect.gen(function*() {
+      yield* Effect.forEach(standings.notTried(), (file) => telling.tell({ _tag: "NotTried", file }), { discard: true })
+      yield* telling.end(files.length, Duration.millis((yield* Clock.currentTimeMillis) - startedAt))
+    })
     yield* UploadRun.uploadAll(files, run).pipe(
       Effect.provideService(ServiceApi, service),
-      Effect.onInterrupt(() => tellStopped(files.length, run))
+      Effect.onInterrupt(() =>
+        Effect.zipRight(tellStopped(files.length, run), options.json ? readWithin(end) : Effect.void)
+      )
     )
-    const failed = UploadSummary.failed(telling.tally)
-    yield* tellUntried(files.length - run.reported.size - failed)
-    yield* telling.end(files.length, Duration.millis((yield* Clock.currentTimeMillis) - startedAt))
-    if (failed === 0) return
-    return yield* new UploadsFailed({
-      failed,
-      files: files.length,
-      unauthorized: Option.exists(yield* refusal, ({ _tag }) => _tag === "Unauthorized")
-    })
+    const { failed, notTried } = standings.counts()
+    yield* tellUntried(notTried)
+    yield* end
+    const exitCode = standings.exitCode()
+    if (exitCode !== ExitCode.ok) yield* failure(failed, files.length, exitCode)
   })
+
+const settle = (standings: Standings.Standings<FileToUpload>, outcome: Outcome): void => {
+  if (outcome._tag === "Uploaded") standings.settle(outcome.file, { _tag: "Done" })
+  if (outcome._tag === "Failed") standings.settle(outcome.file, { _tag: "Failed", error: outcome.error })
+  if (outcome._tag === "Skipped" && outcome.file !== undefined) standings.settle(outcome.file, { _tag: "There" })
+}
+
+// A command that is stopped does not wait long for whoever reads what it says
+const readWithin = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<void, never, R> =>
+  Effect.ignore(Effect.timeout(Effect.interruptible(effect), "2 seconds"))
 
 /**
  * Uploads the files that are chosen, and fails at the end if one was not uploaded.

@@ -43,7 +43,7 @@ export const Skipped = Schema.Struct({
  */
 export const Summary = Schema.Struct({
   type: Schema.Literal("summary"),
-  /** All that were chosen, as the sum of the next numbers, less those that were not tried. */
+  /** All that were chosen. Each is uploaded, skipped, failed or not tried; `skipped` also counts what was no choice. */
   files: Schema.Number,
   uploaded: Schema.Number,
   /** Those of the uploaded files that continued an earlier upload. */
@@ -51,6 +51,8 @@ export const Summary = Schema.Struct({
   /** How many files were skipped, by reason. */
   skipped: Schema.Record({ key: Schema.String, value: Schema.Number }),
   failed: Schema.Number,
+  /** Those that the command was stopped before, or in the middle of. */
+  notTried: Schema.Number,
   /** By this command, without what an earlier one had sent. */
   bytesSent: Schema.Number,
   /** What an earlier command had sent of the uploaded files. */
@@ -65,6 +67,18 @@ export const Summary = Schema.Struct({
     paths: Schema.Array(Schema.String)
   }))
 }).annotations({ identifier: "Summary" })
+
+/**
+ * A file that was chosen, and not tried, or not to its end, because the command was stopped. A download names its id.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const NotTried = Schema.Struct({
+  type: Schema.Literal("notTried"),
+  path: Schema.optional(Schema.String),
+  fileId: Schema.optional(Schema.String)
+}).annotations({ identifier: "NotTried" })
 
 /**
  * A line of `uploaded --json`.
@@ -135,6 +149,16 @@ export const Limited = Schema.Struct({
  * @category constructors
  */
 export const uploaded = (file: UploadedFile): typeof Uploaded.Type => ({ type: "uploaded", ...file })
+
+/**
+ * The line of a file that was not tried.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const notTried = (
+  which: { readonly path: string } | { readonly fileId: string }
+): typeof NotTried.Type => ({ type: "notTried", ...which })
 
 /**
  * The line of a file that was not uploaded although nothing failed.

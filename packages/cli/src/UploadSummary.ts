@@ -50,6 +50,7 @@ export interface Tally {
   resumedBytes: number
   readonly skipped: Map<SkipReason, Array<string>>
   readonly failures: Map<string, Failures>
+  notTried: number
 }
 
 /**
@@ -64,7 +65,8 @@ export const make = (): Tally => ({
   resumed: 0,
   resumedBytes: 0,
   skipped: new Map(),
-  failures: new Map()
+  failures: new Map(),
+  notTried: 0
 })
 
 // Two messages that differ only in a name, an id or a number give the same reason
@@ -111,7 +113,9 @@ export const add = (tally: Tally, outcome: Outcome): void => {
       return
     }
     case "Failed":
-      addFailure(tally.failures, outcome.file.path, outcome.error)
+      return addFailure(tally.failures, outcome.file.path, outcome.error)
+    case "NotTried":
+      tally.notTried += 1
   }
 }
 
@@ -214,6 +218,7 @@ export const report = (tally: Tally, files: number, took: Duration.Duration): ty
     resumed: tally.resumed,
     skipped: Object.fromEntries([...tally.skipped].map(([reason, { length }]) => [reason, length])),
     failed: failed(tally),
+    notTried: tally.notTried,
     bytesSent: tally.sent,
     bytesResumed: tally.resumedBytes,
     seconds,

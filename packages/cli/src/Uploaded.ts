@@ -7,6 +7,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { resolve, sep } from "node:path"
+import * as PlatformWords from "./internal/platformWords.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Manifest from "./Manifest.js"
 import * as Measure from "./Measure.js"
@@ -60,7 +61,8 @@ const columns: ReadonlyArray<Table.Column> = [
 
 const all = Effect.mapError(
   Manifest.all,
-  (error) => new InvalidInput({ input: "uploaded", problem: `cannot read what was uploaded: ${error.message}` })
+  (error) =>
+    new InvalidInput({ input: "uploaded", problem: `cannot read what was uploaded: ${PlatformWords.reasonOf(error)}` })
 )
 
 const list = ({ json, path }: Options) =>

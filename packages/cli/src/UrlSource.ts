@@ -21,6 +21,22 @@ import * as Redacted from "effect/Redacted"
  */
 export const isUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
+/**
+ * What is wrong with a text that begins like a URL and is none that can be read; none for everything else.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const problemOf = (text: string): Option.Option<string> => {
+  const [, scheme] = /^([a-z][a-z\d+.-]+):\/\//i.exec(text) ?? []
+  if (scheme === undefined || isUrl(text)) return Option.none()
+  return Option.some(
+    /^https?$/i.test(scheme)
+      ? "is no URL that can be read: check how its host and port are written"
+      : `begins with ${scheme}://, which cannot be read: give a path, or a pre-signed https URL in a row of --files-from`
+  )
+}
+
 const client = HttpClient.HttpClient.pipe(
   Effect.map((client) => HttpClient.withTracerDisabledWhen(client, () => true)),
   Effect.map((client) =>

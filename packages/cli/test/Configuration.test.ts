@@ -114,7 +114,7 @@ describe("Configuration", () => {
       assert.notInclude(yield* refusal({ tokenFile: Option.some("two-tokens") }), "api.one")
       assert.match(
         yield* refusal({ tokenFile: Option.some("none") }),
-        /^--token-file: cannot read none \(NotFound\)/
+        /^--token-file: cannot read none: it does not exist/
       )
     }))
 
@@ -136,7 +136,7 @@ describe("Configuration", () => {
       assert.match(yield* refusal({ profile: Option.some("cut.json") }), /cut\.json is not a profile:/)
       assert.strictEqual(
         yield* refusal({ profile: Option.some("constructor") }),
-        "profile: cannot read constructor (NotFound): expected standard, dovetail or a JSON file"
+        "profile: cannot read constructor: it does not exist, or its directory does not: expected standard, dovetail or a JSON file"
       )
     }))
 

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import { InvalidInput } from "../InvalidInput.js"
+import * as PlatformWords from "./platformWords.js"
 
 interface Encoding {
   readonly name: string
@@ -51,7 +52,7 @@ export const textOf = (bytes: Uint8Array): Either.Either<string, string> => {
  */
 export const readFile = (input: string, path: string): Effect.Effect<string, InvalidInput, FileSystem.FileSystem> =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFile(path)).pipe(
-    Effect.mapError((error) => `cannot read ${path} (${error._tag === "SystemError" ? error.reason : error._tag})`),
+    Effect.mapError(PlatformWords.describe("read", path)),
     Effect.flatMap((bytes) => Either.mapLeft(textOf(bytes), (problem) => `${path} ${problem}`)),
     Effect.mapError((problem) => new InvalidInput({ input, problem }))
   )

@@ -26,8 +26,12 @@ export type Outcome =
     readonly reason: SkipReason
     /** If it is at the service. */
     readonly fileId: Option.Option<string>
+    /** If it was chosen, and no other entry of a directory. */
+    readonly file?: FileToUpload | undefined
   }
   | { readonly _tag: "Failed"; readonly file: FileToUpload; readonly error: FileError }
+  /** The command ended before it, or while it was being sent. */
+  | { readonly _tag: "NotTried"; readonly file: FileToUpload }
 
 /** @internal */
 export const pathOf = (outcome: Outcome): string => outcome._tag === "Skipped" ? outcome.path : outcome.file.path

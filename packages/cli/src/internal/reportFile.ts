@@ -2,11 +2,13 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import { dirname, extname } from "node:path"
 import { InvalidInput } from "../InvalidInput.js"
 import type { FileToUpload } from "../UploadPaths.js"
 import { messageOf } from "./message.js"
 import type { Outcome } from "./outcome.js"
 import { pathOf } from "./outcome.js"
+import * as PlatformWords from "./platformWords.js"
 import * as SeparatedValues from "./separatedValues.js"
 
 const columns = [
@@ -25,6 +27,20 @@ const columns = [
 ] as const
 
 type Row = Partial<Record<typeof columns[number], string | number>>
+
+/**
+ * The status of a file that was chosen, and not tried, or not to its end.
+ *
+ * @internal
+ */
+export const notTried = "not-tried"
+
+/**
+ * The status of the row, without a path, by which every chosen file has a row.
+ *
+ * @internal
+ */
+export const complete = "complete"
 
 // What the list of the files said, so that the report can take its place
 const described = ({ row }: FileToUpload): Row => ({
@@ -66,46 +82,119 @@ const rowOf = (outcome: Outcome): Row => {
         error: outcome.error._tag,
         message: messageOf(outcome.error)
       }
+    case "NotTried":
+      return { path, status: notTried, ...described(outcome.file) }
   }
 }
 
 /**
- * Writes a row for each file of a command as soon as it has ended: JSON lines, or a table if the file is named `.csv`.
+ * Writes what became of a file.
  *
  * @internal
  */
 export type ReportFile = (outcome: Outcome) => Effect.Effect<void>
 
-/** @internal */
+const tables: ReadonlySet<string> = new Set([".csv"])
+
+const lists: ReadonlySet<string> = new Set(["", ".json", ".jsonl", ".ndjson", ".log", ".txt"])
+
+const invalid = (problem: string) => new InvalidInput({ input: "--report", problem })
+
+// The end of a name without a letter is no type: it may be a date
+const typeOf = (path: string): string => {
+  const extension = extname(path).toLowerCase()
+  return /[a-z]/.test(extension) ? extension : ""
+}
+
+/**
+ * Whether a report can be written there, before anything is.
+ *
+ * @internal
+ */
+export const check = (path: string): Effect.Effect<void, InvalidInput, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const type = typeOf(path)
+    if (!tables.has(type) && !lists.has(type)) {
+      yield* invalid(`${path}: ${type} is not written: name it .csv for a table, or .jsonl for JSON lines`)
+    }
+    const fs = yield* FileSystem.FileSystem
+    const unwritable = PlatformWords.describe("write", path)
+    const there = yield* Effect.option(fs.stat(path))
+    if (Option.exists(there, ({ type }) => type === "Directory")) {
+      yield* invalid(`cannot write ${path}: it is a directory`)
+    }
+    const place = Option.isSome(there) ? path : dirname(path)
+    yield* Effect.mapError(fs.access(place, { writable: true }), (error) => invalid(unwritable(error)))
+  })
+
+const isPlainFile = (path: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const isLink = yield* Effect.isSuccess(fs.readLink(path))
+    return !isLink && (yield* fs.stat(path)).type === "File"
+  }).pipe(Effect.orElseSucceed(() => false))
+
+const encoder = new TextEncoder()
+
+/**
+ * Writes a row for each file of a command: JSON lines, or a table if the file is named `.csv`. From the start each chosen
+ * file has one that says that it was not tried, and further down one as soon as it has ended, so that a report also says
+ * of every file what became of it if its command is killed. At the end it is replaced by one with one row for each.
+ *
+ * @internal
+ */
 export const make = (
-  given: Option.Option<string>
+  given: Option.Option<string>,
+  files: ReadonlyArray<FileToUpload>
 ): Effect.Effect<ReportFile, InvalidInput, FileSystem.FileSystem | Scope.Scope> =>
   Option.match(given, {
     onNone: () => Effect.succeed(() => Effect.void),
     onSome: (path) =>
       Effect.gen(function*() {
+        yield* check(path)
         const fs = yield* FileSystem.FileSystem
         const file = yield* Effect.mapError(
           fs.open(path, { flag: "w" }),
-          (error) => new InvalidInput({ input: "--report", problem: `cannot write ${path}: ${error.message}` })
+          (error) => invalid(PlatformWords.describe("write", path)(error))
         )
-        const isTable = /\.csv$/i.test(path)
-        const encoder = new TextEncoder()
+        const isTable = tables.has(typeOf(path))
+        const lineOf = (row: Row): string =>
+          `${isTable ? SeparatedValues.line(columns.map((name) => String(row[name] ?? ""))) : JSON.stringify(row)}\n`
+        const header = isTable ? `${SeparatedValues.line(columns)}\n` : ""
+        const mark = lineOf({ status: complete })
+        // by the path, in the order in which they were chosen
+        const rows = new Map(files.map((one) => [one.path, lineOf(rowOf({ _tag: "NotTried", file: one }))]))
         let warned = false
-        const write = (line: string) =>
-          Effect.catchAll(file.writeAll(encoder.encode(`${line}\n`)), (error) =>
-            Effect.suspend(() => {
-              if (warned) return Effect.void
-              warned = true
-              return Effect.logWarning(`The report is incomplete: ${error.message}`)
-            }))
+        const warn = (error: { readonly message: string }) =>
+          Effect.suspend(() => {
+            if (warned) return Effect.void
+            warned = true
+            return Effect.logWarning(`The report is incomplete: ${error.message}`)
+          })
+        const write = (text: string) => Effect.catchAll(file.writeAll(encoder.encode(text)), warn)
+        const whole = () => `${header}${[...rows.values()].join("")}${mark}`
+        // what cannot be read again, such as a pipe, gets each row once
+        const isPlain = yield* isPlainFile(path)
+        yield* write(isPlain ? whole() : header)
+        const ended = new Set<string>()
+        const replace = Effect.gen(function*() {
+          const aside = `${path}.${process.pid}.part`
+          const { mode } = yield* fs.stat(path)
+          yield* fs.writeFile(aside, encoder.encode(whole()), { mode: mode & 0o777 }).pipe(
+            Effect.zipRight(fs.rename(aside, path)),
+            Effect.onError(() => Effect.ignore(fs.remove(aside, { force: true })))
+          )
+        }).pipe(Effect.catchAll(warn))
+        const rest = Effect.suspend(() =>
+          write(`${[...rows].flatMap(([path, line]) => ended.has(path) ? [] : [line]).join("")}${mark}`)
+        )
+        yield* Effect.addFinalizer(() => isPlain ? replace : rest)
         const turn = yield* Effect.makeSemaphore(1)
-        if (isTable) yield* write(SeparatedValues.line(columns))
         return (outcome) => {
-          const row = rowOf(outcome)
-          return turn.withPermits(1)(write(
-            isTable ? SeparatedValues.line(columns.map((name) => String(row[name] ?? ""))) : JSON.stringify(row)
-          ))
+          const line = lineOf(rowOf(outcome))
+          rows.set(pathOf(outcome), line)
+          ended.add(pathOf(outcome))
+          return turn.withPermits(1)(write(line))
         }
       })
   })

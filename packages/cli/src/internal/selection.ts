@@ -12,6 +12,7 @@ import { InvalidInput } from "../InvalidInput.js"
 import * as UploadPaths from "../UploadPaths.js"
 import * as UrlSource from "../UrlSource.js"
 import { readFile, warnOfOthers } from "./inputFile.js"
+import * as ReportFile from "./reportFile.js"
 
 /**
  * What says which files to upload.
@@ -29,13 +30,78 @@ export interface Given extends Choosing.Wishes {
 
 const columns = ["path", "url", "file"]
 
-const rowsOf = (input: string, file: Option.Option<string>, nul: boolean) =>
+const rowsOf = (file: Option.Option<string>, nul: boolean) =>
   Option.match(file, {
     onNone: () => Effect.succeed([]),
-    onSome: (file) => FilesFrom.read(file, { input, nul, first: columns })
+    onSome: (file) => FilesFrom.read(file, { input: "--files-from", nul, first: columns })
   })
 
-const isFailed = ({ status }: FilesFrom.Row): boolean => Option.contains(status, "failed")
+const isToRetry = ({ status }: FilesFrom.Row): boolean =>
+  Option.exists(status, (one) => one === "failed" || one === ReportFile.notTried)
+
+const refused = (input: string, problem: string) => Effect.fail(new InvalidInput({ input, problem }))
+
+// Whatever proves that there is nothing to do proves first what it is
+const retried = (file: Option.Option<string>): Effect.Effect<
+  ReadonlyArray<FilesFrom.Row>,
+  InvalidInput,
+  FileSystem.FileSystem
+> =>
+  Effect.gen(function*() {
+    if (Option.isNone(file)) return []
+    const input = "--retry-failed"
+    const { isComplete, rows } = yield* FilesFrom.readReport(file.value, { input, nul: false, first: columns })
+    if (rows.some(({ status }) => Option.isNone(status)) || (rows.length === 0 && !isComplete)) {
+      return yield* refused(input, `${file.value} is no report of an upload: give the file that --report wrote`)
+    }
+    if (!isComplete) {
+      return yield* refused(
+        input,
+        `${file.value} does not name every file of the command that wrote it, because it was cut: run that command again`
+      )
+    }
+    // until a command ends, what became of a file is a later row than that it was not tried
+    return [...new Map(rows.map((row) => [row.what, row])).values()].filter(isToRetry)
+  })
+
+const isCutShort = ({ what }: FilesFrom.Row): boolean =>
+  UrlSource.isUrl(what) && /^\?[\da-f]{12}$/.test(new URL(what).search)
+
+const checkNames = (names: ReadonlyArray<string>): Effect.Effect<void, InvalidInput> =>
+  Effect.forEach(
+    names,
+    (name) =>
+      Option.match(UrlSource.problemOf(name), {
+        onNone: () => Effect.void,
+        onSome: (problem) => refused(name.replace(/[?#][^]*/, ""), problem)
+      }),
+    { discard: true }
+  )
+
+const checkRows = (rows: ReadonlyArray<FilesFrom.Row>): Effect.Effect<void, InvalidInput> => {
+  const texts = new Map(rows.toReversed().map((row) => [row.what, JSON.stringify(row)]))
+  const other = rows.find((row) => texts.get(row.what) !== JSON.stringify(row))
+  return other === undefined
+    ? Effect.void
+    : refused("--files-from", `${shownOf(other)} is in two rows that say different things: leave one of them out`)
+}
+
+const shownOf = ({ what }: FilesFrom.Row): string => UrlSource.isUrl(what) ? HttpSource.shown(what) : what
+
+// Of two URLs that only what signs them tells apart, nobody knows whether they are of one file
+const onTheWeb = (rows: ReadonlyArray<FilesFrom.Row>): ReadonlyArray<UploadPaths.FileToUpload> => {
+  const urls = new Map<string, Set<string>>()
+  for (const row of rows) {
+    const { href } = new URL(row.what)
+    urls.set(shownOf(row), (urls.get(shownOf(row)) ?? new Set()).add(href.replace(/#.*$/, "")))
+  }
+  return rows.map((row) =>
+    UploadPaths.onTheWeb(
+      row,
+      (urls.get(shownOf(row))?.size ?? 0) > 1 ? HttpSource.shownWhole(row.what) : shownOf(row)
+    )
+  )
+}
 
 const checkUrls = (rows: ReadonlyArray<FilesFrom.Row>): Effect.Effect<void, InvalidInput> => {
   const withUser = rows.map(({ what }) => new URL(what)).find(({ password, username }) => username + password !== "")
@@ -95,11 +161,19 @@ export const select = (
         problem: "nothing to upload is named: give a file or a directory, or a list with --files-from"
       })
     }
-    const rows = yield* rowsOf("--files-from", filesFrom, nul)
-    const failed = (yield* rowsOf("--retry-failed", retryFailed, false)).filter(isFailed)
+    const rows = yield* rowsOf(filesFrom, nul)
+    const failed = yield* retried(retryFailed)
     // what is named beside a report says where its files are, and how they are described
     const isAlone = paths.length === 0 && rows.length === 0
     const all = isAlone ? failed : rows
+    if (isAlone && failed.some(isCutShort)) {
+      return yield* refused(
+        "--retry-failed",
+        "it has rows that are URLs without their query: give --files-from beside it"
+      )
+    }
+    yield* checkNames([...paths, ...all.map(({ what }) => what)])
+    yield* checkRows(all)
     const url = paths.find(UrlSource.isUrl)
     if (url !== undefined) {
       return yield* new InvalidInput({
@@ -113,7 +187,7 @@ export const select = (
     const found = yield* UploadPaths.expand([...paths, ...local.map(({ what }) => what)], {
       followLinks,
       rows: new Map(local.map((row) => [row.what, row])),
-      web: web.map((row) => UploadPaths.onTheWeb(row, HttpSource.shown(row.what)))
+      web: onTheWeb(web)
     })
     const chosen = yield* Choosing.choose(found, given)
     if (isAlone || Option.isNone(retryFailed)) return chosen

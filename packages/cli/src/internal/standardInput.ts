@@ -1,7 +1,9 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import { InvalidInput } from "../InvalidInput.js"
+import { textOf } from "./inputFile.js"
 
 /**
  * What the command reads its standard input from.
@@ -20,7 +22,10 @@ export const bytes: Stream.Stream<Uint8Array, unknown> = Stream.unwrap(
 
 /** @internal */
 export const text = (input: string): Effect.Effect<string, InvalidInput> =>
-  Effect.mapError(
-    Stream.mkString(Stream.decodeText(bytes)),
-    () => new InvalidInput({ input, problem: "cannot read standard input" })
+  Stream.runCollect(bytes).pipe(
+    Effect.mapError(() => "cannot read standard input"),
+    Effect.flatMap((chunks) =>
+      Either.mapLeft(textOf(Buffer.concat([...chunks])), (problem) => `standard input ${problem}`)
+    ),
+    Effect.mapError((problem) => new InvalidInput({ input, problem }))
   )

@@ -39,6 +39,8 @@ const inJson = (outcome: Outcome): unknown => {
       return UploadReports.skipped(outcome.path, outcome.reason, outcome.fileId)
     case "Failed":
       return Reports.failed(outcome.file.path, outcome.error)
+    case "NotTried":
+      return UploadReports.notTried({ path: outcome.file.path })
   }
 }
 
@@ -53,19 +55,18 @@ const words = (outcome: Outcome): string | undefined => {
     case "Skipped":
       return outcome.reason === "uploaded" ? `Skipped ${Printable.line(outcome.path)}: already uploaded` : undefined
     case "Failed":
+    case "NotTried":
       return undefined
   }
 }
 
-// The id and the path of what is at the service. On a terminal, thousands of files that were there before are no news.
-const result = (
-  outcome: Outcome,
-  { isTerminal }: { readonly isTerminal: boolean }
-): ReadonlyArray<ReadonlyArray<string>> => {
-  if (outcome._tag === "Uploaded") return [[outcome.report.file.id, outcome.file.path]]
-  if (outcome._tag === "Failed" || isTerminal) return []
-  return Option.toArray(Option.map(outcome.fileId, (id) => [id, outcome.path]))
-}
+// The id and the path of what is at the service. The thousands of files that were there before are no news.
+const result = (outcome: Outcome, verbose: boolean): ReadonlyArray<ReadonlyArray<string>> =>
+  outcome._tag === "Uploaded"
+    ? [[outcome.report.file.id, outcome.file.path]]
+    : outcome._tag === "Skipped" && verbose
+    ? Option.toArray(Option.map(outcome.fileId, (id) => [id, outcome.path]))
+    : []
 
 /** @internal */
 export const resultColumns: ReadonlyArray<Table.Column> = [
@@ -99,9 +100,7 @@ export const make = ({ json, report, several, verbose }: Options): Telling => {
       yield* report(outcome)
       if (outcome._tag === "Failed") yield* tellFailed(outcome)
       if (json) return yield* output.json([inJson(outcome)])
-      yield* Table.print(resultColumns, result(outcome, { isTerminal: output.isTerminal && !verbose }), {
-        header: false
-      })
+      yield* Table.print(resultColumns, result(outcome, verbose), { header: false })
       const more = words(outcome)
       if (verbose && more !== undefined) yield* output.note(more)
     })

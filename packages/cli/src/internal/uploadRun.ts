@@ -2,9 +2,10 @@
  * The uploads of one command: each file is skipped, sent or failed, and that is told and counted once.
  */
 import type { ServiceApi } from "@stevedore/core/ServiceApi"
+import type { ServiceProfile } from "@stevedore/core/ServiceProfile"
 import type { UploadError, UploadLocked } from "@stevedore/core/UploadError"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
-import type { UploadOptions } from "@stevedore/core/UploadOptions"
+import { check, type UploadOptions } from "@stevedore/core/UploadOptions"
 import * as Uploads from "@stevedore/core/Uploads"
 import type { UploadSource } from "@stevedore/core/UploadSource"
 import * as FileSource from "@stevedore/node/FileSource"
@@ -31,6 +32,7 @@ import { importing } from "./importing.js"
 import type { Outcome } from "./outcome.js"
 import * as Remembered from "./remembered.js"
 import * as StandardInput from "./standardInput.js"
+import type { Standings } from "./standings.js"
 
 /** @internal */
 export interface Run {
@@ -57,8 +59,12 @@ export interface Run {
   readonly slots: Effect.Semaphore
   /** By the identity of a file: under two names it is uploaded twice, one after the other. */
   readonly turns: Map<string, Effect.Semaphore>
-  /** What the service refuses for every file. */
-  readonly refusal: Effect.Effect<Option.Option<UploadError>>
+  /** What every file would fail with. */
+  readonly refusal: Effect.Effect<Option.Option<FileError>>
+  /** Hears how a file ended, which may be how all of them would. */
+  readonly heard: (outcome: Outcome) => Effect.Effect<void>
+  /** What became of each file. */
+  readonly standings: Standings<FileToUpload>
   /** Tells how a file ended, and counts it. */
   readonly tell: (outcome: Outcome) => Effect.Effect<void, OutputFailed, Output>
   /** The files that were reported as uploaded. */
@@ -82,7 +88,9 @@ const sourceOf = (
 ): Effect.Effect<UploadSource, FileError, Scope.Scope> => {
   if (Option.isSome(file.refused)) return Effect.fail(file.refused.value)
   const described = describedAs(file, run)
-  if (Option.isSome(file.url)) return UrlSource.make({ url: file.url.value, headers: run.sourceHeaders }, described)
+  if (Option.isSome(file.url)) {
+    return UrlSource.make({ url: file.url.value, headers: run.sourceHeaders }, { ...described, identity: file.real })
+  }
   if (file.path === standardInput) return FileSource.spooled(described.name ?? "stdin", StandardInput.bytes, described)
   return Option.match(file.name, {
     onNone: () => FileSource.fromPath(file.path, described),
@@ -193,6 +201,7 @@ const imported = (
 /** @internal */
 export const skippedAs = ({ file, known }: Known): Outcome => ({
   _tag: "Skipped",
+  file,
   path: file.path,
   reason: "uploaded",
   fileId: Option.some(known.fileId)
@@ -248,8 +257,10 @@ const ignoreClosed = <R>(telling: Effect.Effect<void, OutputFailed, R>): Effect.
 
 const tellEnd = (file: FileToUpload, outcome: Outcome, run: Run) =>
   Effect.gen(function*() {
-    yield* run.watch.settle(file, outcome._tag)
-    yield* ignoreClosed(run.tell(outcome))
+    yield* run.heard(outcome)
+    yield* run.watch.settle(file, outcome._tag === "NotTried" ? "Skipped" : outcome._tag)
+    // told in one piece, so that a command that is stopped meanwhile tells it once
+    yield* ignoreClosed(Effect.uninterruptible(run.tell(outcome)))
     if (outcome._tag !== "Failed") run.reported.add(file)
   })
 
@@ -320,6 +331,24 @@ const askAll = (files: ReadonlyArray<Known>, run: Run) =>
       { concurrency: questionsAtOnce, discard: true }
     )
   })
+
+/**
+ * What is wrong with a file before anything is sent. Of what is read from elsewhere, nothing is known yet.
+ *
+ * @internal
+ */
+export const problemOf = (
+  file: FileToUpload,
+  run: Run,
+  limits: ServiceProfile["limits"]
+): Effect.Effect<Option.Option<FileError>> =>
+  Option.isSome(file.url) || file.path === standardInput
+    ? Effect.succeedNone
+    : Effect.scoped(sourceOf(file, run)).pipe(
+      Effect.flatMap((source) => check(source, run.options, limits)),
+      Effect.flip,
+      Effect.option
+    )
 
 const recognize = (file: FileToUpload, run: Run) =>
   Effect.gen(function*() {
