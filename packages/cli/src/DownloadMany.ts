@@ -13,17 +13,21 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { extname, join } from "node:path"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
 import * as ExitCode from "./ExitCode.js"
 import * as FilesFrom from "./FilesFrom.js"
+import * as DownloadIndex from "./internal/downloadIndex.js"
 import * as DownloadWatch from "./internal/downloadWatch.js"
 import * as LastingRefusals from "./internal/lastingRefusals.js"
 import { messageOf } from "./internal/message.js"
 import * as PlatformWords from "./internal/platformWords.js"
+import * as Standings from "./internal/standings.js"
+import { readWithin } from "./internal/stopped.js"
 import { resultColumns } from "./internal/telling.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Measure from "./Measure.js"
-import { Output } from "./Output.js"
+import { Output, OutputFailed, unlessClosed } from "./Output.js"
 import * as Printable from "./Printable.js"
 import * as Reports from "./Reports.js"
 import * as Table from "./Table.js"
@@ -49,6 +53,8 @@ export interface Options {
   readonly anySize: boolean
   readonly keep: boolean
   readonly json: boolean
+  /** Whether what was there before is a result, too. */
+  readonly verbose: boolean
 }
 
 /**
@@ -75,7 +81,8 @@ export class DownloadsFailed extends Schema.TaggedError<DownloadsFailed>("@steve
 
 interface Wanted {
   readonly fileId: string
-  readonly name: Option.Option<string>
+  /** The name that the list gives it. */
+  readonly given: Option.Option<string>
 }
 
 const wanted = ({ fileIds, filesFrom, nul }: Options) =>
@@ -85,48 +92,41 @@ const wanted = ({ fileIds, filesFrom, nul }: Options) =>
       onSome: (file) => FilesFrom.read(file, { input: "--files-from", nul, first: ["fileid", "id", "file"] })
     })
     const all = [
-      ...fileIds.map((fileId): Wanted => ({ fileId, name: Option.none() })),
-      ...rows.map(({ name, what }): Wanted => ({ fileId: what, name }))
+      ...fileIds.map((fileId): Wanted => ({ fileId, given: Option.none() })),
+      ...rows.map(({ name, what }): Wanted => ({ fileId: what, given: name }))
     ]
-    return [...new Map(all.map((one) => [one.fileId, one])).values()]
+    // under two names it is wanted twice
+    return [...new Map(all.map((one) => [JSON.stringify([one.fileId, Option.getOrNull(one.given)]), one])).values()]
   })
 
-/**
- * The names of files in one directory, in the order in which they are asked for: the first of several with one name gets
- * it, and the others have their id in it. Some file systems ignore case.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const makeNames = (): (name: string, fileId: string) => string => {
-  const taken = new Set<string>()
-  const take = (name: string): string => {
-    taken.add(name.toLowerCase())
-    return name
-  }
-  return (name, fileId) => {
-    const safe = safeName(name)
-    if (!taken.has(safe.toLowerCase())) return take(safe)
-    const extension = extname(safe)
-    return take(safeName(`${safe.slice(0, safe.length - extension.length)}-${fileId}${extension}`))
-  }
-}
-
-const isThere = (path: string, size: number | undefined) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.stat(path)).pipe(
-    Effect.match({
-      onFailure: () => false,
-      onSuccess: (info) => info.type === "File" && size !== undefined && Number(info.size) === size
-    })
-  )
-
 interface Place extends Wanted {
+  readonly name: string
+  readonly wanted: string
   readonly path: string
   readonly size: number | undefined
 }
 
+type FileError = Reports.KnownError
+
+const summaryOf = (
+  files: number,
+  counts: { readonly downloaded: number; readonly bytes: number },
+  { failed, notTried, there }: Standings.Counts,
+  took: Duration.Duration
+) => ({
+  type: "summary",
+  files,
+  downloaded: counts.downloaded,
+  skipped: there,
+  failed,
+  notTried,
+  bytes: counts.bytes,
+  seconds: Math.round(Duration.toMillis(took)) / 1000
+})
+
 /**
- * Downloads the files. One that is there with the size of its record is skipped.
+ * Downloads the files. One that an earlier command has saved there, and that is as it was, is skipped, unless it is to be
+ * replaced.
  *
  * @since 0.1.0
  * @category programs
@@ -141,37 +141,47 @@ export const run = (options: Options) =>
     const fs = yield* FileSystem.FileSystem
     yield* Effect.mapError(fs.makeDirectory(directory, { recursive: true }), (error) =>
       new InvalidInput({ input: "--directory", problem: PlatformWords.describe("create", directory)(error) }))
-    const { ofAll: refusal, service } = LastingRefusals.make(yield* ServiceApi)
+    const { heard, ofAll: refusal, service } = LastingRefusals.make<FileError>(yield* ServiceApi)
     const told = new Set<unknown>()
-    const nameOf = makeNames()
-    const counts = { downloaded: 0, skipped: 0, failed: 0, bytes: 0 }
+    const index = yield* DownloadIndex.open(service.baseUrl, directory)
+    const nameOf = DownloadIndex.makeNames({
+      known: index.known,
+      isThere: (name) =>
+        existsSync(join(directory, name)),
+      overwrite: options.overwrite
+    })
+    const standings = Standings.make(all)
+    const counts = { downloaded: 0, bytes: 0 }
     const failures: UploadSummary.Tally["failures"] = new Map()
-    const watch = yield* DownloadWatch.make(all.length, counts)
+    const watch = yield* DownloadWatch.make(all.length, () => standings.counts())
 
-    const failed = (fileId: string, error: Reports.KnownError) =>
+    // told in one piece, so that a command that is stopped meanwhile tells it once
+    const settled = <A, R>(file: Wanted, standing: Standings.Standing, telling: Effect.Effect<A, OutputFailed, R>) =>
+      Effect.uninterruptible(Effect.suspend(() => {
+        standings.settle(file, standing)
+        return unlessClosed(telling)
+      }))
+
+    const failed = (file: Wanted, error: FileError) =>
       Effect.gen(function*() {
-        counts.failed += 1
-        UploadSummary.addFailure(failures, fileId, error)
+        UploadSummary.addFailure(failures, file.fileId, error)
         // what applies to every file is told once, and whoever reads a terminal has the reason at the end
         if (!told.has(error)) {
           const isShort = all.length > 1 && Option.isSome(yield* output.terminal)
-          yield* output.warn(`${Printable.line(fileId)}: ${isShort ? error._tag : messageOf(error)}`)
+          yield* output.warn(`${Printable.line(file.fileId)}: ${isShort ? error._tag : messageOf(error)}`)
         }
         told.add(error)
-        if (options.json) {
-          yield* output.json([Reports.notDownloaded(fileId, error)])
-        }
+        if (options.json) yield* output.json([Reports.notDownloaded(file.fileId, error)])
       })
 
-    const skipped = ({ fileId, path }: Place) =>
-      Effect.suspend(() => {
-        counts.skipped += 1
-        return options.json
-          ? output.json([UploadReports.skipped(path, "there", Option.some(fileId))])
-          : Table.print(resultColumns, [[fileId, path]], { header: false })
-      })
+    const result = ({ fileId, path }: Place) => Table.print(resultColumns, [[fileId, path]], { header: false })
 
-    const fetched = (place: Place) =>
+    const skipped = (place: Place) =>
+      options.json
+        ? output.json([UploadReports.skipped(place.path, "there", Option.some(place.fileId))])
+        : Effect.when(result(place), () => options.verbose)
+
+    const fetched = (file: Wanted, place: Place) =>
       Effect.gen(function*() {
         const began = yield* Clock.currentTimeMillis
         const { fileId, path, size } = yield* watch.during(place.path, (onProgress) =>
@@ -181,60 +191,73 @@ export const run = (options: Options) =>
             keep: options.keep,
             onProgress
           }))
-        counts.downloaded += 1
-        counts.bytes += size
+        yield* Effect.uninterruptible(index.add(place))
+        yield* heard(Option.none())
         const took = Duration.millis((yield* Clock.currentTimeMillis) - began)
-        yield* options.json
-          ? output.json([Reports.downloaded({ fileId, path, bytes: size, took })])
-          : Table.print(resultColumns, [[fileId, path]], { header: false })
+        yield* settled(
+          file,
+          { _tag: "Done" },
+          Effect.suspend(() => {
+            counts.downloaded += 1
+            counts.bytes += size
+            return options.json ? output.json([Reports.downloaded({ fileId, path, bytes: size, took })]) : result(place)
+          })
+        )
       })
 
     // in the order of the list, so that the same command gives the same names
     const turn = yield* Effect.makeSemaphore(1)
-    const placed = ({ fileId, name }: Wanted) =>
-      Effect.map(service.file(fileId), (record): Place => ({
-        fileId,
-        name,
-        path: join(
-          directory,
-          nameOf(
-            Option.getOrElse(name, () =>
-              record.name ?? fileId),
-            fileId
-          )
-        ),
-        size: record.size ?? undefined
-      }))
-    const one = (file: Wanted) =>
+    const placed = ({ fileId, given }: Wanted) =>
+      Effect.map(service.file(fileId), (record): Place => {
+        const wanted = safeName(Option.getOrElse(given, () => record.name ?? fileId))
+        const name = nameOf(wanted, fileId)
+        return { fileId, given, name, wanted, path: join(directory, name), size: record.size ?? undefined }
+      })
+    const tried = (file: Wanted) =>
       Effect.gen(function*() {
         const place = yield* turn.withPermits(1)(placed(file))
-        yield* (yield* isThere(place.path, place.size)) ? skipped(place) : fetched(place)
-      }).pipe(
-        Effect.catchIf(
-          (error) => error._tag !== "OutputFailed" || !error.closed,
-          (error) => error._tag === "OutputFailed" ? Effect.fail(error) : failed(file.fileId, error)
+        const isThere = !options.overwrite &&
+          (yield* index.has(place.name, place.fileId, options.anySize ? undefined : place.size))
+        yield* isThere ? settled(file, { _tag: "There" }, skipped(place)) : fetched(file, place)
+      })
+    const one = (file: Wanted) =>
+      Effect.flatMap(refusal, Option.match({ onNone: () => tried(file), onSome: (error) => Effect.fail(error) })).pipe(
+        Effect.catchAll((error) =>
+          error instanceof OutputFailed
+            ? Effect.fail(error)
+            : Effect.zipRight(
+              heard(Option.some(error)),
+              settled(file, { _tag: "Failed", error }, failed(file, error))
+            )
         )
       )
-    yield* Effect.forEach(all, one, { concurrency: options.files, discard: true })
-    yield* watch.end
-    if (all.length > 1) yield* Effect.forEach(UploadSummary.failureLines({ failures }), output.warn, { discard: true })
-
-    const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
-    if (options.json) {
-      const seconds = Math.round(Duration.toMillis(took)) / 1000
-      yield* output.json([{ type: "summary", files: all.length, ...counts, seconds }])
-    } else {
+    const tellEnd = Effect.gen(function*() {
+      const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
+      const standing = standings.counts()
+      if (options.json) {
+        yield* output.json(standings.notTried().map(({ fileId }) => UploadReports.notTried({ fileId })))
+        return yield* output.json([summaryOf(all.length, counts, standing, took)])
+      }
       yield* output.note(
         `Downloaded ${counts.downloaded} of ${all.length} files: ${Measure.bytes(counts.bytes)} in ${
           Measure.duration(took)
-        }${Measure.pace(counts.bytes, took)}${counts.skipped === 0 ? "" : `; ${counts.skipped} were already there`}`
+        }${Measure.pace(counts.bytes, took)}${standing.there === 0 ? "" : `; ${standing.there} were already there`}${
+          standing.notTried === 0 ? "" : `; ${standing.notTried} were not tried`
+        }`
       )
-    }
-    if (counts.failed > 0) {
+    })
+    yield* Effect.forEach(all, one, { concurrency: options.files, discard: true }).pipe(
+      Effect.onInterrupt(() => Effect.zipRight(watch.end, readWithin(tellEnd)))
+    )
+    yield* watch.end
+    if (all.length > 1) yield* Effect.forEach(UploadSummary.failureLines({ failures }), output.warn, { discard: true })
+    yield* unlessClosed(tellEnd)
+    const exitCode = standings.exitCode()
+    if (exitCode !== ExitCode.ok) {
       yield* new DownloadsFailed({
-        failed: counts.failed,
+        failed: standings.counts().failed,
         files: all.length,
-        unauthorized: Option.exists(yield* refusal, ({ _tag }) => _tag === "Unauthorized")
+        unauthorized: exitCode === ExitCode.unauthorized
       })
     }
   }).pipe(Effect.scoped)

@@ -161,6 +161,14 @@ export const write = (sink: Sink, text: string): Effect.Effect<void, OutputFaile
     return Effect.interruptible(Deferred.await(written))
   })
 
+/**
+ * Goes on where nobody reads any more: what a command does with files counts, and how it ends.
+ *
+ * @internal
+ */
+export const unlessClosed = <A, R>(telling: Effect.Effect<A, OutputFailed, R>): Effect.Effect<void, OutputFailed, R> =>
+  Effect.catchAll(Effect.asVoid(telling), (failure) => failure.closed ? Effect.void : Effect.fail(failure))
+
 // The stream reports a failure twice, to the writer and with this event: without a listener, the event would end the
 // process.
 const heard = (sink: Sink) => {

@@ -36,7 +36,7 @@ import * as UploadRun from "./internal/uploadRun.js"
 import { InvalidInput } from "./InvalidInput.js"
 import type { LimitRate } from "./LimitRate.js"
 import * as Manifest from "./Manifest.js"
-import { Output } from "./Output.js"
+import { Output, unlessClosed } from "./Output.js"
 import * as Printable from "./Printable.js"
 import type { FileToUpload } from "./UploadPaths.js"
 import * as UploadPaths from "./UploadPaths.js"
@@ -263,12 +263,12 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
     yield* UploadRun.uploadAll(files, run).pipe(
       Effect.provideService(ServiceApi, service),
       Effect.onInterrupt(() =>
-        Effect.zipRight(tellStopped(files.length, run), options.json ? readWithin(end) : Effect.void)
+        Effect.zipRight(tellStopped(files.length, run), options.json ? Stopped.readWithin(end) : Effect.void)
       )
     )
     const { failed, notTried } = standings.counts()
     yield* tellUntried(notTried)
-    yield* end
+    yield* unlessClosed(end)
     const exitCode = standings.exitCode()
     if (exitCode !== ExitCode.ok) yield* failure(failed, files.length, exitCode)
   })
@@ -279,17 +279,13 @@ const settle = (standings: Standings.Standings<FileToUpload>, outcome: Outcome):
   if (outcome._tag === "Skipped" && outcome.file !== undefined) standings.settle(outcome.file, { _tag: "There" })
 }
 
-// A command that is stopped does not wait long for whoever reads what it says
-const readWithin = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<void, never, R> =>
-  Effect.ignore(Effect.timeout(Effect.interruptible(effect), "2 seconds"))
-
 /**
- * Uploads the files that are chosen, and fails at the end if one was not uploaded.
+ * Uploads the files that are chosen, and fails at the end if one was not uploaded: with whichever service and storage.
  *
  * @since 0.1.0
  * @category programs
  */
-export const run = (options: Options) =>
+export const program = (options: Options) =>
   Effect.gen(function*() {
     yield* Description.check(options)
     const chosen = yield* Selection.select(options)
@@ -297,12 +293,19 @@ export const run = (options: Options) =>
     yield* tellRepeated(chosen.repeated)
     yield* tellLeft(chosen.left)
     yield* uploadAll(chosen, options)
-  }).pipe(
-    Effect.scoped,
-    Effect.provide(
-      Layer.provide(Configuration.layer(options), [
-        Checksum.layer(algorithms[options.checksum]),
-        Politeness.layer("upload", options.limitRate)
-      ])
-    )
+  }).pipe(Effect.scoped)
+
+/**
+ * The same with the service that the options and the environment name.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const run = (options: Options) =>
+  Effect.provide(
+    program(options),
+    Layer.provide(Configuration.layer(options), [
+      Checksum.layer(algorithms[options.checksum]),
+      Politeness.layer("upload", options.limitRate)
+    ])
   )

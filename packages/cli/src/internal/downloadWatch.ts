@@ -7,13 +7,7 @@ import * as Measure from "../Measure.js"
 import { margin, Output, type TerminalSize } from "../Output.js"
 import * as ProgressBar from "../ProgressBar.js"
 import * as UploadBoard from "../UploadBoard.js"
-
-/** How many files are settled. */
-interface Counts {
-  readonly downloaded: number
-  readonly skipped: number
-  readonly failed: number
-}
+import type { Counts } from "./standings.js"
 
 /** A file that is being downloaded. */
 interface Active {
@@ -37,9 +31,9 @@ export interface DownloadWatch {
   readonly end: Effect.Effect<void>
 }
 
-const total = (files: number, { downloaded, failed, skipped }: Counts, columns: number): string => {
-  const settled = downloaded + skipped + failed
-  const words = [`${downloaded + skipped} of ${files} files`, ...(failed === 0 ? [] : [`${failed} failed`])]
+const total = (files: number, { done, failed, there }: Counts, columns: number): string => {
+  const settled = done + there + failed
+  const words = [`${done + there} of ${files} files`, ...(failed === 0 ? [] : [`${failed} failed`])]
   return ProgressBar.drawn(Measure.percent(settled, files), [words, []], columns)
 }
 
@@ -58,7 +52,7 @@ export const lines = (
 }
 
 /** @internal */
-export const make = (files: number, counts: Counts): Effect.Effect<DownloadWatch, never, Output | Scope.Scope> =>
+export const make = (files: number, counts: () => Counts): Effect.Effect<DownloadWatch, never, Output | Scope.Scope> =>
   Effect.gen(function*() {
     const output = yield* Output
     const active = new Set<Active>()
@@ -68,7 +62,7 @@ export const make = (files: number, counts: Counts): Effect.Effect<DownloadWatch
       Option.match({
         onNone: () => Effect.void,
         onSome: (terminal) =>
-          Effect.suspend(() => isOver ? Effect.void : output.status(lines([...active], files, counts, terminal)))
+          Effect.suspend(() => isOver ? Effect.void : output.status(lines([...active], files, counts(), terminal)))
       })
     )
     yield* Effect.addFinalizer(() => output.status([]))

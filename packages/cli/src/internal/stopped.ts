@@ -32,3 +32,11 @@ export const tell = ({ files, reported, resumable, uploaded }: Stopped) =>
         : `${standing} With --no-resume, the rest cannot be resumed.`
     )
   })
+
+/**
+ * Tells something at the end of a command that is stopped, which does not wait long for whoever reads it.
+ *
+ * @internal
+ */
+export const readWithin = <A, E, R>(telling: Effect.Effect<A, E, R>): Effect.Effect<void, never, R> =>
+  Effect.ignore(Effect.timeout(Effect.interruptible(telling), "2 seconds"))

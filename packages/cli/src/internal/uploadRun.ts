@@ -20,7 +20,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { basename } from "node:path"
 import type * as Manifest from "../Manifest.js"
-import { Output, type OutputFailed } from "../Output.js"
+import { Output, type OutputFailed, unlessClosed } from "../Output.js"
 import * as Printable from "../Printable.js"
 import * as Reports from "../Reports.js"
 import { type FileToUpload, standardInput } from "../UploadPaths.js"
@@ -251,16 +251,12 @@ const send = (
     )
   })
 
-// If the reader of the results goes away, the uploads continue: the files are what counts.
-const ignoreClosed = <R>(telling: Effect.Effect<void, OutputFailed, R>): Effect.Effect<void, OutputFailed, R> =>
-  Effect.catchAll(telling, (failure) => failure.closed ? Effect.void : Effect.fail(failure))
-
 const tellEnd = (file: FileToUpload, outcome: Outcome, run: Run) =>
   Effect.gen(function*() {
     yield* run.heard(outcome)
     yield* run.watch.settle(file, outcome._tag === "NotTried" ? "Skipped" : outcome._tag)
     // told in one piece, so that a command that is stopped meanwhile tells it once
-    yield* ignoreClosed(Effect.uninterruptible(run.tell(outcome)))
+    yield* unlessClosed(Effect.uninterruptible(run.tell(outcome)))
     if (outcome._tag !== "Failed") run.reported.add(file)
   })
 
