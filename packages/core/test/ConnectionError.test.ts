@@ -56,8 +56,35 @@ describe("ConnectionError", () => {
     const fields = { peer: "storage", origin: "https://b.test", arrived: "no", code } as const
     const error = new ConnectionError.ConnectionFailed(fields)
     assert.strictEqual(error.recovery, "none")
-    assert.match(error.message, /certificate there is not trusted/)
+    assert.isTrue(ConnectionError.isUntrusted(code))
+    assert.match(error.message, /certificate there/)
     assert.notInclude(error.message, "Check the network and the address")
+  })
+
+  it.each<readonly [code: string, origin: string, advice: RegExp, isLasting: boolean]>([
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "https://b.test", /for another name/, true],
+    ["HOSTNAME_MISMATCH", "https://b.test", /for another name/, true],
+    ["CERT_HAS_EXPIRED", "https://b.test", /has expired/, true],
+    ["ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED", "https://b.test", /has expired/, true],
+    ["CERT_NOT_YET_VALID", "https://b.test", /not valid yet: correct this machine's clock/, true],
+    ["CERT_REVOKED", "https://b.test", /was revoked/, true],
+    ["SELF_SIGNED_CERT_IN_CHAIN", "https://b.test", /not trusted.*NODE_EXTRA_CA_CERTS/, true],
+    ["PROXY_SELF_SIGNED_CERT_IN_CHAIN", "https://b.test", /not trusted.*NODE_EXTRA_CA_CERTS/, true],
+    ["EPROTO", "https://b.test", /does not speak TLS.*http:/, true],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", "https://b.test", /does not speak TLS/, true],
+    ["PROXY_ANSWERED_407", "https://b.test", /proxy wants a user and a password/, true],
+    ["PROXY_ANSWERED_403", "https://b.test", /proxy forbids this address/, true],
+    ["PROXY_ANSWERED_429", "https://b.test", /Check the proxy/, false],
+    ["PROXY_ANSWERED_504", "https://b.test", /proxy does not reach this address/, false],
+    ["PROXY_ECONNREFUSED", "https://b.test", /Check the proxy/, false],
+    ["ECONNRESET", "http://b.test", /network.*https:/, false],
+    ["ECONNRESET", "https://b.test", /Check the network and the address, then/, false],
+    ["ENOTFOUND", "http://b.test", /Check the network and the address, then/, false]
+  ])("%s at %s has its own advice", (code, origin, advice, isLasting) => {
+    const error = new ConnectionError.ConnectionFailed({ peer: "service", origin, arrived: "no", code })
+    assert.match(error.message, advice)
+    assert.strictEqual(error.recovery === "none", isLasting)
+    if (!/not trusted/.test(advice.source)) assert.notInclude(error.message, "NODE_EXTRA_CA_CERTS")
   })
 
   it.each(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ERR_ANSWER_TOO_LONG", "PROXY_ANSWERED_502", undefined])(

@@ -1,3 +1,4 @@
+import { systemCode } from "@stevedore/core/ConnectionError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -43,6 +44,12 @@ export const mayForward = (url: URL, cause: unknown): boolean =>
 export const refusalOf = ({ headers, status }: AnswerHead, tunnel: unknown): ProxyRefused | undefined => {
   if (status === 405 || status === 501) return tunnel instanceof ProxyRefused ? tunnel : new ProxyRefused(status)
   return status === 407 || headers["x-squid-error"] !== undefined ? new ProxyRefused(status) : undefined
+}
+
+// What ended the connection to the proxy says nothing about the other side
+const ofProxy = (error: Error): Error => {
+  const code = systemCode(error)
+  return Object.assign(error, { arrived: "no", ...(code === undefined ? {} : { code: `PROXY_${code}` }) })
 }
 
 /** The proxy closed the connection instead of an answer. */
@@ -91,7 +98,10 @@ export const dig = (
       }
       const closed = () => fail(established ? new ProxyClosed() : PeerSocket.notConnected())
       socket.once(PeerSocket.established(socket), () => established = true)
-      socket.on("error", (error) => fail(Object.assign(error, { arrived: "no" })))
+      socket.on("error", (error) => {
+        // the error of a tunnel that stands is the other side's, and its request may have arrived
+        if (!settled) fail(ofProxy(error))
+      })
       socket.on("end", closed).on("close", closed).on("data", take)
       const port = PeerSocket.portOf(url)
       const target = `${url.hostname}:${port}`

@@ -4,7 +4,7 @@ import type { SourceError, StorageError } from "@stevedore/core"
 import { ObjectStorage } from "@stevedore/core"
 import { FileSource, NodeObjectStorage, NodeStevedore } from "@stevedore/node"
 import { Effect, Redacted, Stream } from "effect"
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
 import { tunnels } from "../../../testing/test/support/tunnels.js"
 import * as Certificate from "../support/certificate.js"
 import { put, url } from "../support/put.js"
@@ -260,6 +260,27 @@ describe("storage behind a proxy", () => {
         assert.deepStrictEqual([error.code, error.arrived], [code, "no"])
       })
   )
+
+  it.scopedLive.each<readonly [what: string, accept: (socket: Socket) => void, code: RegExp]>([
+    ["hangs up", (socket) => socket.resetAndDestroy(), /^PROXY_ECONNRESET$/],
+    [
+      "does not speak TLS",
+      (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+      /^PROXY_(?:EPROTO|ERR_SSL_WRONG_VERSION_NUMBER)$/
+    ]
+  ])("what a proxy that %s does is told of the proxy", ([what, accept, code]) =>
+    Effect.gen(function*() {
+      const port = yield* TcpServer.serve((socket) => {
+        socket.on("error", () => undefined).once("data", () => accept(socket))
+      })
+      const origin = `${what === "hangs up" ? "http" : "https"}://127.0.0.1:${port}`
+      const error = yield* Effect.flip(read("https://storage.test/")).pipe(
+        Effect.provide(NodeObjectStorage.layer({ proxy: { origin } }))
+      )
+      if (error._tag !== "ConnectionFailed") return assert.fail(error._tag)
+      assert.match(error.code ?? "", code)
+      assert.deepStrictEqual([error.arrived, /proxy|TLS/.test(error.message)], ["no", true])
+    }))
 
   it.scopedLive.each<
     readonly [what: string, certificate: { readonly key: string; readonly cert: string }, code: string]
