@@ -14,7 +14,8 @@ import { Issue, ServiceError } from "./ServiceError.js"
 const problems = {
   cursorRepeated: "it returned the same cursor twice, so the walk would never end",
   moreWithoutCursor: "it says there is more, but returned no cursor for it",
-  tooManyEmptyPages: "it returned too many empty pages in a row"
+  tooManyEmptyPages: "it returned too many empty pages in a row",
+  nothingNew: "its pages had nothing new any more under ever new cursors, so the walk would never end"
 } as const
 
 /**
@@ -25,7 +26,7 @@ const problems = {
  * @category errors
  */
 export class PaginationBroken extends TaggedError<PaginationBroken>()("PaginationBroken", {
-  problem: Schema.Literal("cursorRepeated", "moreWithoutCursor", "tooManyEmptyPages"),
+  problem: Schema.Literal("cursorRepeated", "moreWithoutCursor", "tooManyEmptyPages", "nothingNew"),
   /** The last page that came. Its cursor fetches it again. */
   page: PagePosition.PagePosition,
   attempts: Recovery.attempts

@@ -141,7 +141,11 @@ export class Forbidden extends TaggedError<Forbidden>()("Forbidden", answer) {
  * @since 0.1.0
  * @category errors
  */
-export class NotFound extends TaggedError<NotFound>()("NotFound", answer) {
+export class NotFound extends TaggedError<NotFound>()("NotFound", {
+  ...answer,
+  /** The path that was asked for, such as `/v1/files/abc`; never its query. */
+  path: Schema.optional(Schema.String)
+}) {
   /**
    * @since 0.1.0
    */
@@ -149,7 +153,9 @@ export class NotFound extends TaggedError<NotFound>()("NotFound", answer) {
     return "none"
   }
   override get message(): string {
-    return `The service found nothing for ${this.operation} (${describe(this)}). Check the id and the base URL.`
+    return `The service found nothing for ${this.operation}${
+      this.path === undefined ? "" : ` at ${printable(this.path)}`
+    } (${describe(this)}). Check the id and the base URL.`
   }
 }
 

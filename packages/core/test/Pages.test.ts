@@ -122,6 +122,32 @@ describe("Pages", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
+  it.effect.each<readonly [what: string, contentOf: (index: number) => ReadonlyArray<number>, atMost: number]>([
+    ["the first page", () => [1, 2], 6],
+    ["the last of four", (index) => [Math.min(index, 3)], 9],
+    ["three in turn", (index) => [index % 3], 8],
+    ["a page between empty ones", (index) => index % 2 === 0 ? [1] : [], 12]
+  ])("%s again and again under ever new cursors is no list, and ends", ([, contentOf, atMost]) => {
+    const list = fakeService((_, index) =>
+      pageAnswer(page(contentOf(index), { has_more: true, next_cursor: `c${index}` }))
+    )
+    return Effect.gen(function*() {
+      const { end } = yield* walked()
+      assert.deepInclude(yield* Either.flip(end), { _tag: "PaginationBroken", problem: "nothingNew" })
+      assert.isAtMost(list.received.length, atMost)
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("a few pages of the same items are a list, if it comes to its end", () => {
+    const list = fakeService((_, index) =>
+      pageAnswer(page([1], index < 4 ? { has_more: true, next_cursor: `c${index}` } : {}))
+    )
+    return Effect.gen(function*() {
+      const { end, given } = yield* walked()
+      assert.deepStrictEqual([given, Either.isRight(end)], [[1, 1, 1, 1, 1], true])
+    }).pipe(Effect.provide(list.layer))
+  })
+
   it.effect("the cursor that a walk goes on from is used too: coming again, it ends the walk", () => {
     const list = fakeService((_, index) => pageAnswer(page([1], index < 5 ? { has_more: true, next_cursor: "a" } : {})))
     return Effect.gen(function*() {

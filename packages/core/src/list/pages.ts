@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import type { PagePosition } from "../base/pagePosition.js"
 import * as Pulls from "../base/pull.js"
 import { wholeNumber } from "../base/wholeNumber.js"
+import * as Json from "../Json.js"
 import { CursorRejected, PaginationBroken } from "../ListError.js"
 import * as RateLimit from "../RateLimit.js"
 import type { PageRequest } from "../service/endpoints.js"
@@ -76,7 +77,12 @@ export const verdict = (page: PageInfo, isUsed: (cursor: string) => boolean): Ve
 
 interface Turn extends Start {
   readonly emptyPages: number
+  /** How many pages in a row were the same as one before. */
+  readonly knownPages: number
 }
+
+/** So many pages in a row without anything new are no list. */
+const mostKnownPages = 5
 
 type Failure = ServiceError | PaginationBroken | CursorRejected
 
@@ -112,9 +118,15 @@ const failureOf = (walk: Walk, turn: Turn) => (error: ServiceError): Effect.Effe
 const following = (
   walk: Walk,
   turn: Turn,
-  page: { readonly isEmpty: boolean; readonly verdict: Verdict; readonly receivedAt: number }
+  page: {
+    readonly isEmpty: boolean
+    readonly isKnown: boolean
+    readonly verdict: Verdict
+    readonly receivedAt: number
+  }
 ): Option.Option<Turn | PaginationBroken> => {
   const emptyPages = page.isEmpty ? turn.emptyPages + 1 : 0
+  const knownPages = page.isEmpty ? turn.knownPages : page.isKnown ? turn.knownPages + 1 : 0
   const broken = (problem: PaginationBroken["problem"]) =>
     Option.some(new PaginationBroken({ problem, page: positionOf(walk, turn) }))
   switch (page.verdict._tag) {
@@ -125,11 +137,14 @@ const following = (
     case "Next":
       return emptyPages > (walk.emptyPages ?? 100)
         ? broken("tooManyEmptyPages")
+        : knownPages >= mostKnownPages
+        ? broken("nothingNew")
         : Option.some({
           cursor: page.verdict.cursor,
           index: turn.index + 1,
           receivedAt: page.receivedAt,
-          emptyPages
+          emptyPages,
+          knownPages
         })
   }
 }
@@ -141,7 +156,8 @@ const totalOf = ({ total_count }: PageInfo): number | undefined =>
     : undefined
 
 const stepOf =
-  (walk: Walk, used: UsedCursors) => (turn: Turn | PaginationBroken): Effect.Effect<Step, Failure, ServiceApi> =>
+  (walk: Walk, used: UsedCursors, seen: UsedCursors) =>
+  (turn: Turn | PaginationBroken): Effect.Effect<Step, Failure, ServiceApi> =>
     Effect.gen(function*() {
       if ("problem" in turn) return yield* turn
       if (turn.cursor !== undefined) used.add(turn.cursor)
@@ -151,8 +167,12 @@ const stepOf =
         api.listPage({ path, limit, query, cursor: Option.fromNullable(turn.cursor) }),
         failureOf(walk, turn)
       )
+      const content = Json.stringify(raw.data) ?? ""
+      const isKnown = seen.has(content)
+      if (!isKnown) seen.add(content)
       const next = following(walk, turn, {
         isEmpty: raw.data.length === 0,
+        isKnown,
         verdict: verdict(raw.page, (cursor) => used.has(cursor)),
         receivedAt: yield* Clock.currentTimeMillis
       })
@@ -184,15 +204,19 @@ const mayHurry = Effect.flatMap(
  * The pages of a list, with their items as received. A page is requested only on demand, so `Stream.take` never makes
  * an unneeded request. Each page is retried on its own, as the retry policy says; a page that cannot be fetched ends
  * the stream with an error that names the page and its cursor. If the pages do not lead to the end of the list, the
- * stream fails with {@link PaginationBroken} after their items. Memory: one page, plus 8 bytes per cursor.
+ * stream fails with {@link PaginationBroken} after their items. Memory: one page, plus 16 bytes for each before.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const walk = (walk: Walk): Stream.Stream<Page<unknown>, Failure, ServiceApi> =>
   Stream.unwrap(Effect.map(Clock.currentTimeMillis, (now) => {
-    const step = stepOf(walk, new UsedCursors())
-    const start: Turn = { ...(walk.from ?? { cursor: undefined, index: 0, receivedAt: now }), emptyPages: 0 }
+    const step = stepOf(walk, new UsedCursors(), new UsedCursors())
+    const start: Turn = {
+      ...(walk.from ?? { cursor: undefined, index: 0, receivedAt: now }),
+      emptyPages: 0,
+      knownPages: 0
+    }
     return walk.ahead === undefined || walk.ahead === 0
       ? Pulls.paginate<Turn | PaginationBroken, Page<unknown>, Failure, ServiceApi>(start, step)
       : fetchedAhead(start, step, { ahead: walk.ahead, mayHurry })

@@ -44,6 +44,8 @@ import { withoutSecrets } from "../storage/withoutSecrets.js"
 export interface ServiceAnswer {
   readonly operation: string
   readonly status: number
+  /** The path of its request, if it is known. */
+  readonly path?: string | undefined
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -132,7 +134,10 @@ export const errorOf = (answer: ServiceAnswer): ServiceError => {
     case 403:
       return new Forbidden(fields)
     case 404:
-      return new NotFound(fields)
+      return new NotFound({
+        ...fields,
+        ...(answer.path === undefined ? {} : { path: withoutSecrets(answer.path, answer, 200) })
+      })
     case 409:
       return new UploadConflict(fields)
     case 429:

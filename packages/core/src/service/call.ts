@@ -118,13 +118,14 @@ export const answerOf = (
   operation: string,
   { headers, status }: Head,
   { clock, number, sentAt }: Attempt,
-  body = ""
+  { body = "", path }: { readonly body?: string; readonly path?: string | undefined } = {}
 ): ServiceAnswer => {
   const receivedAt = clock.unsafeCurrentTimeMillis()
   return {
     operation,
     status,
     headers,
+    ...(path === undefined ? {} : { path }),
     body,
     sentAt: sentAt(receivedAt),
     receivedAt,
@@ -143,11 +144,15 @@ const utf8 = new TextDecoder()
  */
 export const longestAnswer = 67_108_864
 
+const pathOf = ({ url }: HttpClientRequest.HttpClientRequest): string =>
+  url.replace(/^[a-z]+:\/\/[^/]*/i, "").replace(/[?#].*$/, "")
+
 const read = (
   caller: Caller,
   operation: string,
   answered: Answered,
-  attempt: Attempt
+  attempt: Attempt,
+  path: string
 ): Effect.Effect<ServiceAnswer, ServiceError> => {
   const tooLong = () =>
     Effect.fail(invalid(answerOf(caller, operation, answered, attempt), "", `more than ${longestAnswer} bytes`))
@@ -159,7 +164,7 @@ const read = (
         const body = utf8.decode(bytes)
         return body.length > longestAnswer
           ? tooLong()
-          : Effect.succeed(answerOf(caller, operation, answered, attempt, body))
+          : Effect.succeed(answerOf(caller, operation, answered, attempt, { body, path }))
       }
     )
 }
@@ -173,7 +178,7 @@ const answerTo = (
 ): Effect.Effect<ServiceAnswer, ServiceError | Late> =>
   Effect.matchEffect(caller.send(request, { deadline: attempt.limit, connect, longest: longestAnswer }), {
     onSuccess: (answered) =>
-      Effect.zipRight(attempt.heard(request, answered), read(caller, operation, answered, attempt)),
+      Effect.zipRight(attempt.heard(request, answered), read(caller, operation, answered, attempt, pathOf(request))),
     onFailure: (broken) =>
       Effect.zipRight(
         broken.head === undefined ? Effect.void : attempt.heard(request, broken.head),
@@ -195,7 +200,9 @@ export const readStart = (
     Effect.flatMap((bytes) =>
       decoded(response.headers, { bytes, isStart: bytes.byteLength > longestLink, longest: longestLink })
     ),
-    Effect.map((bytes) => answerOf(caller, operation, response, attempt, utf8.decode(bytes)))
+    Effect.map((bytes) =>
+      answerOf(caller, operation, response, attempt, { body: utf8.decode(bytes), path: pathOf(response.request) })
+    )
   )
 
 /** A call that is not safe to repeat is retried only if the first attempt is known not to have been carried out. */
