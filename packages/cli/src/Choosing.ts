@@ -48,6 +48,29 @@ const patternPath = ({ name, path }: Pick<FileToUpload, "name" | "path">): strin
 
 type Matches = (path: string) => boolean
 
+// A bracket opens a class up to the next one that is not the first in it; a backslash takes the next character as it is
+const isClosed = (pattern: string): boolean => {
+  const rest = pattern.replace(/\\[^]/g, "").replace(/\[[!^]?[^][^\]]*\]/g, "")
+  return !rest.includes("[") && !rest.endsWith("\\")
+}
+
+/**
+ * What is wrong with a pattern that could match nothing; none for one that can.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const problemOf = (pattern: string): Option.Option<string> =>
+  pattern.trim() === ""
+    ? Option.some("it is empty: is a variable not set?")
+    : pattern.startsWith("#")
+    ? Option.some("it begins with #, which is a comment in a gitignore file: write \\# for that character")
+    : isClosed(pattern)
+    ? Option.none()
+    : Option.some(
+      "a bracket in it is not closed, or its backslash is the last character: write \\[ or \\\\ for that character"
+    )
+
 // Most commands have no pattern, and need not load the library
 const matching = (patterns: ReadonlyArray<string>): Effect.Effect<Option.Option<Matches>> =>
   patterns.length === 0 ? Effect.succeedNone : Effect.map(
@@ -55,8 +78,9 @@ const matching = (patterns: ReadonlyArray<string>): Effect.Effect<Option.Option<
     ({ default: ignore }) => {
       // as git does by default where file systems distinguish case
       const ignorecase = process.platform === "win32" || process.platform === "darwin"
-      const rules = ignore({ ignorecase }).add([...patterns])
-      return Option.some<Matches>((path) => rules.ignores(path))
+      // names that came from a Mac have their accents as characters of their own
+      const rules = ignore({ ignorecase }).add(patterns.map((pattern) => pattern.normalize("NFC")))
+      return Option.some<Matches>((path) => rules.ignores(path.normalize("NFC")))
     }
   )
 

@@ -39,16 +39,40 @@ const age = (text: string): Option.Option<number> => {
     )
 }
 
+const written = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i
+
+// What is no day, such as the 30th of February, would be taken for another
+const isDay = (day: string): boolean =>
+  Option.exists(DateTime.make(`${day}T00:00:00Z`), (date) => DateTime.formatIso(date).startsWith(day))
+
+const date = (text: string, zone: DateTime.TimeZone): Option.Option<number> => {
+  const [, day = "", time = "00:00", offset] = written.exec(text) ?? []
+  if (!isDay(day)) return Option.none()
+  const asUtc = DateTime.make(`${day}T${time}${offset?.replace(/^([+-]\d\d)(\d\d)$/, "$1:$2").toUpperCase() ?? "Z"}`)
+  return Option.map(
+    offset === undefined
+      ? Option.flatMap(
+        asUtc,
+        (utc) => DateTime.makeZoned(DateTime.toPartsUtc(utc), { timeZone: zone, adjustForTimeZone: true })
+      )
+      : asUtc,
+    ({ epochMillis }) => epochMillis
+  )
+}
+
 /**
- * A point in time, in milliseconds since 1970: a date such as `2026-01-31` or `2026-01-31T08:00:00Z`, or how long ago it
- * was, such as `36h`, `2d` or `1h 30m`.
+ * A point in time, in milliseconds since 1970: a date such as `2026-01-31`, `2026-01-31T08:00` or `2026-01-31T08:00Z`, or
+ * how long ago it was, such as `36h`, `2d` or `1h 30m`. A date without a zone is that of the given one, by default this
+ * machine's.
  *
  * @since 0.1.0
  * @category parsing
  */
-export const time = (text: string, now: number): Option.Option<number> => {
+export const time = (
+  text: string,
+  now: number,
+  zone: DateTime.TimeZone = DateTime.zoneMakeLocal()
+): Option.Option<number> => {
   const given = text.trim()
-  return /^\d{4}-\d\d-\d\d/.test(given)
-    ? Option.map(DateTime.make(given), ({ epochMillis }) => epochMillis)
-    : Option.map(age(given), (millis) => now - millis)
+  return /^\d{4}-/.test(given) ? date(given, zone) : Option.map(age(given), (millis) => now - millis)
 }

@@ -197,6 +197,28 @@ const withRealPaths = (path: string, followLinks: boolean) =>
     )
   })
 
+const isSameText = (one: string) => (other: string): boolean => one.normalize("NFC") === other.normalize("NFC")
+
+/**
+ * A path as it is on disk: where there is nothing of its name, of the one name that looks the same. Accents are composed
+ * on a keyboard, and decomposed in names that came from a Mac.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const asOnDisk = (path: string): Effect.Effect<string, never, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const { basename, dirname, join } = yield* Path.Path
+    if (!/\P{ASCII}/u.test(path) || (yield* Effect.orElseSucceed(fs.exists(path), () => true))) return path
+    const above = dirname(path)
+    if (above === path) return path
+    const directory = yield* asOnDisk(above)
+    const names = yield* Effect.orElseSucceed(fs.readDirectory(directory), () => [])
+    const [name, ...others] = names.filter(isSameText(basename(path)))
+    return name === undefined || others.length > 0 ? path : join(directory, name)
+  })
+
 // If the working directory was removed, a relative path has no meaning, and resolving it throws.
 const checkDirectory = (paths: ReadonlyArray<string>): Effect.Effect<void, InvalidInput, Path.Path> =>
   Effect.flatMap(
@@ -260,10 +282,17 @@ export const expand = (
 ): Effect.Effect<Expanded, InvalidInput, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     yield* checkDirectory(paths)
-    const found = (yield* Effect.forEach(paths, (path) => withRealPaths(path, followLinks))).flat()
+    const named = yield* Effect.forEach(paths, asOnDisk)
+    const said = new Map(
+      paths.flatMap((path, index) => {
+        const row = rows.get(path)
+        return row === undefined ? [] : [[named[index] ?? path, row] as const]
+      })
+    )
+    const found = (yield* Effect.forEach(named, (path) => withRealPaths(path, followLinks))).flat()
     const all = [
       ...found.flatMap((entry) =>
-        entry._tag === "File" ? [{ ...entry.file, row: Option.fromNullable(rows.get(entry.file.path)) }] : []
+        entry._tag === "File" ? [{ ...entry.file, row: Option.fromNullable(said.get(entry.file.path)) }] : []
       ),
       ...web
     ]

@@ -13,6 +13,7 @@ import * as Manifest from "./Manifest.js"
 import * as Measure from "./Measure.js"
 import { Output } from "./Output.js"
 import * as Table from "./Table.js"
+import * as UploadPaths from "./UploadPaths.js"
 import * as UploadReports from "./UploadReports.js"
 
 /**
@@ -33,10 +34,15 @@ export interface Options {
 const below = (path: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    const real = yield* Effect.orElseSucceed(fs.realPath(path), () => resolve(path))
-    const directory = real.endsWith(sep) ? real : `${real}${sep}`
+    const real = yield* Effect.orElseSucceed(
+      Effect.flatMap(UploadPaths.asOnDisk(path), fs.realPath),
+      () => resolve(path)
+    )
+    const plain = (text: string): string => text.normalize("NFC")
+    const names = [plain(real), plain(path)]
+    const directory = plain(real.endsWith(sep) ? real : `${real}${sep}`)
     return (file: Manifest.UploadedFile): boolean =>
-      [real, path].includes(file.path) || file.path.startsWith(directory) || file.fileId === path
+      names.includes(plain(file.path)) || plain(file.path).startsWith(directory) || file.fileId === path
   })
 
 /**

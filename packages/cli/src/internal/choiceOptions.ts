@@ -4,6 +4,7 @@ import * as ValidationError from "@effect/cli/ValidationError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Choosing from "../Choosing.js"
 import * as Quantities from "../Quantities.js"
 
 const pattern = (name: string, description: string) =>
@@ -11,6 +12,13 @@ const pattern = (name: string, description: string) =>
     Options.withPseudoName("PATTERN"),
     Options.withDescription(description),
     Options.repeated,
+    Options.mapEffect(Effect.forEach((given) =>
+      Option.match(Choosing.problemOf(given), {
+        onNone: () => Effect.succeed(given),
+        onSome: (problem) =>
+          Effect.fail(ValidationError.invalidValue(HelpDoc.p(`--${name} ${JSON.stringify(given)}: ${problem}`)))
+      })
+    )),
     Options.withDefault([])
   )
 
