@@ -155,12 +155,22 @@ export const run = (options: Options) =>
     const failures: UploadSummary.Tally["failures"] = new Map()
     const watch = yield* DownloadWatch.make(all.length, () => standings.counts())
 
-    // told in one piece, so that a command that is stopped meanwhile tells it once
-    const settled = <A, R>(file: Wanted, standing: Standings.Standing, telling: Effect.Effect<A, OutputFailed, R>) =>
-      Effect.uninterruptible(Effect.suspend(() => {
+    // a line of a command that is stopped meanwhile is written and counted, or neither
+    const settled = (
+      file: Wanted,
+      standing: Standings.Standing,
+      line: object,
+      inWords: Effect.Effect<void, OutputFailed, Output>,
+      also?: () => void
+    ) => {
+      const count = () => {
         standings.settle(file, standing)
-        return unlessClosed(telling)
-      }))
+        also?.()
+      }
+      return unlessClosed(
+        options.json ? output.json([line], count) : Effect.zipRight(Effect.sync(count), inWords)
+      )
+    }
 
     const failed = (file: Wanted, error: FileError) =>
       Effect.gen(function*() {
@@ -171,15 +181,18 @@ export const run = (options: Options) =>
           yield* output.warn(`${Printable.line(file.fileId)}: ${isShort ? error._tag : messageOf(error)}`)
         }
         told.add(error)
-        if (options.json) yield* output.json([Reports.notDownloaded(file.fileId, error)])
+        yield* settled(file, { _tag: "Failed", error }, Reports.notDownloaded(file.fileId, error), Effect.void)
       })
 
     const result = ({ fileId, path }: Place) => Table.print(resultColumns, [[fileId, path]], { header: false })
 
-    const skipped = (place: Place) =>
-      options.json
-        ? output.json([UploadReports.skipped(place.path, "there", Option.some(place.fileId))])
-        : Effect.when(result(place), () => options.verbose)
+    const skipped = (file: Wanted, place: Place) =>
+      settled(
+        file,
+        { _tag: "There" },
+        UploadReports.skipped(place.path, "there", Option.some(place.fileId)),
+        Effect.asVoid(Effect.when(result(place), () => options.verbose))
+      )
 
     const fetched = (file: Wanted, place: Place) =>
       Effect.gen(function*() {
@@ -197,11 +210,12 @@ export const run = (options: Options) =>
         yield* settled(
           file,
           { _tag: "Done" },
-          Effect.suspend(() => {
+          Reports.downloaded({ fileId, path, bytes: size, took }),
+          result(place),
+          () => {
             counts.downloaded += 1
             counts.bytes += size
-            return options.json ? output.json([Reports.downloaded({ fileId, path, bytes: size, took })]) : result(place)
-          })
+          }
         )
       })
 
@@ -218,17 +232,14 @@ export const run = (options: Options) =>
         const place = yield* turn.withPermits(1)(placed(file))
         const isThere = !options.overwrite &&
           (yield* index.has(place.name, place.fileId, options.anySize ? undefined : place.size))
-        yield* isThere ? settled(file, { _tag: "There" }, skipped(place)) : fetched(file, place)
+        yield* isThere ? skipped(file, place) : fetched(file, place)
       })
     const one = (file: Wanted) =>
       Effect.flatMap(refusal, Option.match({ onNone: () => tried(file), onSome: (error) => Effect.fail(error) })).pipe(
         Effect.catchAll((error) =>
           error instanceof OutputFailed
             ? Effect.fail(error)
-            : Effect.zipRight(
-              heard(Option.some(error)),
-              settled(file, { _tag: "Failed", error }, failed(file, error))
-            )
+            : Effect.zipRight(heard(Option.some(error)), failed(file, error))
         )
       )
     const tellEnd = Effect.gen(function*() {

@@ -60,9 +60,11 @@ const shown = (value: unknown): string => typeof value === "string" ? value : JS
 const rowOf = (record: { readonly [name: string]: unknown }, first: ReadonlyArray<string>): Option.Option<Row> => {
   const entries = Object.entries(record).filter(([, value]) => value !== null && value !== "")
   const values = (column: Column) => entries.filter(([name]) => columnOf(name) === column)
-  const ranked = values("what").sort(([one], [other]) =>
-    first.indexOf(plainName(one)) - first.indexOf(plainName(other))
-  )
+  const rankOf = (name: string): number => {
+    const rank = first.indexOf(plainName(name))
+    return rank === -1 ? first.length : rank
+  }
+  const ranked = values("what").sort(([one], [other]) => rankOf(one) - rankOf(other))
   const text = (column: Column) => Option.fromNullable(values(column)[0]).pipe(Option.map(([, value]) => shown(value)))
   // the row of a report that says that each file of its command has one is about none of them
   const what = ranked[0]?.[1] ?? (Option.contains(text("status"), ReportFile.complete) ? "" : undefined)

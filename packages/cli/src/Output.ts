@@ -5,9 +5,7 @@
  */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -53,8 +51,11 @@ export class OutputFailed extends Schema.TaggedError<OutputFailed>("@stevedore/c
 export interface Service {
   /** Writes lines of text to standard output. Control characters are replaced. */
   readonly lines: (lines: ReadonlyArray<string>) => Effect.Effect<void, OutputFailed>
-  /** Writes values to standard output, each as a line of JSON. */
-  readonly json: (values: ReadonlyArray<unknown>) => Effect.Effect<void, OutputFailed>
+  /**
+   * Writes values to standard output, each as a line of JSON. `onWritten` is called in the moment from which they are on
+   * their way, whoever reads them: from then on, an interruption ends only the wait.
+   */
+  readonly json: (values: ReadonlyArray<unknown>, onWritten?: () => void) => Effect.Effect<void, OutputFailed>
   /** Writes an optional line to standard error; `--quiet` omits it. It is not a failure if nobody reads it. */
   readonly note: (line: string) => Effect.Effect<void>
   /** The same for what must be reported, such as a failure. */
@@ -147,18 +148,15 @@ export const columnsOf = (sink: Sink): number | undefined => sink.isTTY === true
  *
  * @internal
  */
-export const write = (sink: Sink, text: string): Effect.Effect<void, OutputFailed> =>
-  Effect.suspend(() => {
-    const written = Deferred.unsafeMake<void, OutputFailed>(FiberId.none)
+export const write = (sink: Sink, text: string, onWritten?: () => void): Effect.Effect<void, OutputFailed> =>
+  Effect.async((resume) => {
+    onWritten?.()
     sink.write(text, (error) =>
-      Deferred.unsafeDone(
-        written,
+      resume(
         error === null || error === undefined
           ? Effect.void
           : Effect.fail(new OutputFailed({ code: error.code ?? "EIO" }))
       ))
-    // what is written is on its way; only the wait for a reader can be ended
-    return Effect.interruptible(Deferred.await(written))
   })
 
 /**
@@ -241,16 +239,16 @@ export const layer = (streams: Streams): Layer.Layer<Output> =>
         `${takeErasure()}${line.split("\n").flatMap((one) => broken(Printable.line(one))).join("\n")}\n`
       yield* Effect.addFinalizer(() => erase)
 
-      const print = (lines: ReadonlyArray<string>) =>
+      const print = (lines: ReadonlyArray<string>, onWritten?: () => void) =>
         lines.length === 0
           ? Effect.void
-          : Effect.zipRight(erase, write(out, `${lines.join("\n")}\n`))
+          : Effect.zipRight(erase, write(out, `${lines.join("\n")}\n`, onWritten))
 
       const warn = (line: string) => Effect.suspend(() => Effect.ignore(write(error, noteOf(line))))
 
       return {
         lines: (lines) => print(lines.map(Printable.line)),
-        json: (values) => print(values.map(Printable.json)),
+        json: (values, onWritten) => print(values.map(Printable.json), onWritten),
         isTerminal: out.isTTY === true,
         columns: columnsOf(out),
         note: warn,

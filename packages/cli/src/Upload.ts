@@ -246,10 +246,7 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
           ? heard(Option.some(outcome.error), outcome.file.within)
           : Effect.when(heard(Option.none()), () => outcome._tag === "Uploaded"),
       standings,
-      tell: (outcome) => {
-        settle(standings, outcome)
-        return telling.tell(outcome)
-      },
+      tell: (outcome) => telling.tell(outcome, () => settle(standings, outcome)),
       reported: new Set()
     }
     for (const { path, reason } of skipped) {

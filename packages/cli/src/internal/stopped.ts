@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import { CommandWords, typed } from "../CommandWords.js"
 import { Output } from "../Output.js"
 
@@ -34,9 +35,13 @@ export const tell = ({ files, reported, resumable, uploaded }: Stopped) =>
   })
 
 /**
- * Tells something at the end of a command that is stopped, which does not wait long for whoever reads it.
+ * Tells something at the end of a command that is stopped, which does not wait long for whoever reads it: in a fiber of
+ * its own, since this one can do nothing any more that can be ended.
  *
  * @internal
  */
 export const readWithin = <A, E, R>(telling: Effect.Effect<A, E, R>): Effect.Effect<void, never, R> =>
-  Effect.ignore(Effect.timeout(Effect.interruptible(telling), "2 seconds"))
+  Effect.flatMap(
+    Effect.forkDaemon(Effect.interruptible(Effect.timeout(telling, "2 seconds"))),
+    (fiber) => Effect.asVoid(Fiber.await(fiber))
+  )

@@ -18,7 +18,8 @@ import type { ReportFile } from "./reportFile.js"
  * @internal
  */
 export interface Telling {
-  readonly tell: (outcome: Outcome) => Effect.Effect<void, OutputFailed, Output>
+  /** `onTold` is called as soon as it counts. */
+  readonly tell: (outcome: Outcome, onTold?: () => void) => Effect.Effect<void, OutputFailed, Output>
   readonly end: (files: number, took: Duration.Duration) => Effect.Effect<void, OutputFailed, Output>
   readonly tally: UploadSummary.Tally
 }
@@ -92,14 +93,19 @@ export const make = ({ json, report, several, verbose }: Options): Telling => {
       yield* output.warn(`${Printable.line(file.path)}: ${why}`)
     })
 
-  const tell: Telling["tell"] = (outcome) =>
+  const tell: Telling["tell"] = (outcome, onTold) =>
     Effect.gen(function*() {
       const output = yield* Output
-      first ??= outcome
-      UploadSummary.add(tally, outcome)
+      const count = () => {
+        first ??= outcome
+        UploadSummary.add(tally, outcome)
+        onTold?.()
+      }
       yield* report(outcome)
       if (outcome._tag === "Failed") yield* tellFailed(outcome)
-      if (json) return yield* output.json([inJson(outcome)])
+      // a line of a command that is stopped meanwhile is written and counted, or neither
+      if (json) return yield* output.json([inJson(outcome)], count)
+      count()
       yield* Table.print(resultColumns, result(outcome, verbose), { header: false })
       const more = words(outcome)
       if (verbose && more !== undefined) yield* output.note(more)

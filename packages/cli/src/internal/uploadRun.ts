@@ -255,8 +255,7 @@ const tellEnd = (file: FileToUpload, outcome: Outcome, run: Run) =>
   Effect.gen(function*() {
     yield* run.heard(outcome)
     yield* run.watch.settle(file, outcome._tag === "NotTried" ? "Skipped" : outcome._tag)
-    // told in one piece, so that a command that is stopped meanwhile tells it once
-    yield* unlessClosed(Effect.uninterruptible(run.tell(outcome)))
+    yield* unlessClosed(run.tell(outcome))
     if (outcome._tag !== "Failed") run.reported.add(file)
   })
 
