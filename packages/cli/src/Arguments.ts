@@ -225,6 +225,44 @@ export const unknownIn = (
   return unknown === undefined ? undefined : noOption(unknown.split("=", 1).join(""), names)
 }
 
+// As in auto|single|multipart: what stands for something is in capitals, or has a dot in it
+const choicesIn = ({ value }: HelpPage.Entry): ReadonlyArray<string> =>
+  Option.match(value, {
+    onNone: () => [],
+    onSome: (text) => /^[a-z\d]+(?:\|[a-z\d]+)+$/.test(text) ? text.split("|") : []
+  })
+
+/**
+ * A value that is none of an option's choices, or an argument that is missing. Undefined if there is neither.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const wrongIn = (words: ReadonlyArray<string>, page: HelpPage.HelpPage): Mistake | undefined => {
+  const given = optionsOf(words)
+  const named = (word = ""): HelpPage.Entry | undefined =>
+    page.options.find(({ names }) => names.includes(nameOf(word)))
+  for (const [index, word] of given.entries()) {
+    const choices = word.startsWith("-")
+      ? Option.match(Option.fromNullable(named(word)), { onNone: () => [], onSome: choicesIn })
+      : []
+    const value = word.includes("=") ? word.slice(word.indexOf("=") + 1) : given[index + 1] ?? ""
+    if (choices.length > 0 && !choices.includes(value)) {
+      return { input: nameOf(word), problem: `expected one of ${choices.join(", ")}, not ${JSON.stringify(value)}` }
+    }
+  }
+  const takes = (word = ""): boolean =>
+    word.startsWith("-") && !word.includes("=") &&
+    (choices.has(word) || Option.isSome(named(word)?.value ?? Option.none()))
+  const positional = given.filter((word, index) => (!word.startsWith("-") || word === "-") && !takes(given[index - 1]))
+  // the first is the command itself
+  const count = positional.length - 1 + Math.max(0, words.length - given.length - 1)
+  const [missing] = page.args.filter(({ optional, repeated }) => !optional && !repeated).slice(count)
+  return missing === undefined
+    ? undefined
+    : { input: missing.names.join(), problem: `is missing: ${missing.description.replace(/\.$/, "")}. See --help` }
+}
+
 /**
  * The name of an option, without its value.
  *

@@ -155,10 +155,12 @@ const sandbox = Command.make(
       Options.withDefault(4601)
     ),
     directory: Options.text("directory").pipe(
+      Options.withPseudoName("PATH"),
       Options.withDescription("Where to keep the uploaded bytes while it runs. Default: a temporary directory"),
       Options.optional
     ),
     token: Options.text("token").pipe(
+      Options.withPseudoName("TOKEN"),
       Options.withDescription("Token to accept. Use a throwaway one that is valid nowhere else"),
       Options.optional
     ),
@@ -209,6 +211,7 @@ const serve = Command.make(
       Options.withDefault(4700)
     ),
     directory: Options.text("directory").pipe(
+      Options.withPseudoName("PATH"),
       Options.withDescription("Where to keep the files, and what is known about them. Default: stevedore-data"),
       Options.withDefault("stevedore-data")
     ),
@@ -335,7 +338,8 @@ export const run = (words: ReadonlyArray<string>) =>
     if (Arguments.asksForHelp(words)) return yield* showHelp(Arr.head(arranged.filter((word) => word !== "--help")))
     const unknown = Option.flatMapNullable(
       Option.flatMap(Arr.head(arranged), pageOf),
-      ({ options }) => Arguments.unknownIn(words, options)
+      (page) =>
+        Arguments.unknownIn(words, page.options) ?? (Arguments.asks(words) ? undefined : Arguments.wrongIn(words, page))
     )
     if (Option.isSome(unknown)) return yield* new InvalidInput(unknown.value)
     const cluster = Arguments.unknownCluster(words)

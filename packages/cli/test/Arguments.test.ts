@@ -3,6 +3,7 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
 import * as Arguments from "../src/Arguments.js"
+import * as CommandLine from "../src/CommandLine.js"
 
 const option = (...words: ReadonlyArray<string>) =>
   Options.processCommandLine(Arguments.wholeNumber("parts", { from: 1, to: 10_000 }), words, CliConfig.defaultConfig)
@@ -27,6 +28,29 @@ describe("Arguments", () => {
     assert.deepStrictEqual(words.slice(before.length).map(Arguments.asWritten), after)
     assert.isTrue(words.slice(before.length).every((word) => !word.startsWith("-")))
     assert.deepStrictEqual(Arguments.afterDashes(before), before)
+  })
+
+  const pages = new Map(CommandLine.pages().map((page) => [page.name, page]))
+
+  it.each<readonly [line: string, mistake: string | undefined]>([
+    ["upload a --strategy multi", "--strategy: expected one of auto, single, multipart, not \"multi\""],
+    ["upload a --verify=some", "--verify: expected one of sample, all, download, not \"some\""],
+    ["upload a --on-impossible", "--on-impossible: expected one of fail, continue, not \"\""],
+    ["--checksum md5 upload a", "--checksum: expected one of crc32, sha256, crc64nvme, not \"md5\""],
+    ["upload a --checksum sha256 --profile anything", undefined],
+    ["file", "FILE_ID: is missing: Id of a file at the service. See --help"],
+    ["file --json --base-url https://a.example", "FILE_ID: is missing: Id of a file at the service. See --help"],
+    ["file -- -a", undefined],
+    ["file a --profile b", undefined],
+    ["upload", undefined],
+    ["download --files 3", undefined],
+    ["list --limit 3", "RESOURCE: is missing: projects, data, docs, insights"]
+  ])("what is wrong with %j is said with the name of the option or argument", (line, mistake) => {
+    const words = line.split(" ")
+    const page = pages.get(words.find((word) => pages.has(word)) ?? "")
+    const found = page === undefined ? undefined : Arguments.wrongIn(words, page)
+    const said = found === undefined ? undefined : `${found.input}: ${found.problem}`
+    assert.strictEqual(mistake === undefined ? said : said?.slice(0, mistake.length), mistake)
   })
 
   it("moves the log level before the command, options after it and flags to the end, and keeps only it for help", () => {
