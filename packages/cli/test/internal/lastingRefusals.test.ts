@@ -18,7 +18,13 @@ const single = { _tag: "SingleSession", ...opened, url } as const
 const inParts = { _tag: "MultipartSession", ...opened, uploadId: "u1", urls: [url] } as const
 const description = { name: "a", mediaType: "text/plain", size: 1 }
 
-type Call = "initiateUpload" | "initiateLargeUpload" | "completeUpload" | "completeLargeUpload" | "file"
+type Call =
+  | "initiateUpload"
+  | "initiateLargeUpload"
+  | "completeUpload"
+  | "completeLargeUpload"
+  | "file"
+  | "importFile"
 
 type Refusal = () => ServiceError.ServiceError
 
@@ -43,7 +49,8 @@ const after = (...calls: ReadonlyArray<readonly [Call, refusal?: Refusal]>) =>
           initiateLargeUpload: answering("initiateLargeUpload", inParts),
           completeUpload: answering("completeUpload", record),
           completeLargeUpload: answering("completeLargeUpload", record),
-          file: answering("file", record)
+          file: answering("file", record),
+          importFile: answering("importFile", {})
         })
       )
     )
@@ -52,7 +59,8 @@ const after = (...calls: ReadonlyArray<readonly [Call, refusal?: Refusal]>) =>
       initiateLargeUpload: service.initiateLargeUpload({ ...description, parts: Option.none() }),
       completeUpload: service.completeUpload({ fileId: "f1" }),
       completeLargeUpload: service.completeLargeUpload({ fileId: "f1", uploadId: "u1", parts: [] }),
-      file: service.file("f1")
+      file: service.file("f1"),
+      importFile: service.importFile({ fileId: "f1", projectId: "p1", title: "a" })
     }
     const errors: Array<ServiceError.ServiceError> = []
     for (const [call, next] of calls) {
@@ -196,6 +204,60 @@ describe("LastingRefusals", () => {
     Effect.gen(function*() {
       const { asked, errors } = yield* after(["initiateUpload", refusal], ["initiateUpload", refusal])
       assert.deepStrictEqual([asked.length, errors], [2, 2])
+    }))
+
+  it.effect.each<readonly [string, () => ServiceError.ServiceError, boolean]>([
+    ["a project that is not there", () => new ServiceError.NotFound({ ...answer, status: 404 }), true],
+    ["a project of somebody else", () => forbidden({ code: "Forbidden", path: ["project_id"] }), true],
+    ["a token without the permission", ofToken, true],
+    [
+      "a project that is none",
+      () => new ServiceError.RequestRejected({ ...answer, status: 422, issues: [{ code: "x", path: "project_id" }] }),
+      true
+    ],
+    [
+      "a field of one entry",
+      () => new ServiceError.RequestRejected({ ...answer, status: 422, issues: [{ code: "x", path: "fields.0" }] }),
+      false
+    ],
+    [
+      "a file that is not there",
+      () => new ServiceError.NotFound({ ...answer, status: 404, issues: [{ code: "NotFound", path: "file_id" }] }),
+      false
+    ]
+  ])(
+    "what an import was refused for, %s, stops the uploads if it is true of every file",
+    ([_, refusal, isLasting]) =>
+      Effect.gen(function*() {
+        const { asked, errors } = yield* after(
+          ["initiateUpload"],
+          ["importFile", refusal],
+          ["importFile", refusal],
+          ["initiateUpload", refusal]
+        )
+        assert.deepStrictEqual([asked.length, errors], isLasting ? [2, 1] : [4, 3])
+        // once an entry was made, a refusal is about another
+        const granted = yield* after(["importFile"], ["importFile", refusal], ["importFile", refusal])
+        assert.strictEqual(granted.asked.length, 3)
+      })
+  )
+
+  it.effect.each<readonly [string, ReadonlyArray<"lost" | "missing" | "done">, boolean]>([
+    ["three files in a row", ["lost", "lost", "lost"], true],
+    ["three with a file between that says nothing of it", ["lost", "lost", "missing", "lost"], true],
+    ["two", ["lost", "lost"], false],
+    ["three with one between that was done", ["lost", "lost", "done", "lost"], false]
+  ])("an outage that %s meet is no failure of the files", ([_, ends, isLasting]) =>
+    Effect.gen(function*() {
+      const { heard, ofAll } = LastingRefusals.make<{ readonly _tag: string }>(
+        yield* Effect.provide(ServiceApi.ServiceApi, ServiceApi.layerNoop({}))
+      )
+      for (const end of ends) {
+        yield* heard(
+          end === "done" ? Option.none() : Option.some(end === "lost" ? nobodyThere() : { _tag: "EmptySource" })
+        )
+      }
+      assert.strictEqual(Option.isSome(yield* ofAll), isLasting)
     }))
 
   it.effect("returns a successful result of the service unchanged", () =>
