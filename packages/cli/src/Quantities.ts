@@ -49,14 +49,10 @@ const date = (text: string, zone: DateTime.TimeZone): Option.Option<number> => {
   const [, day = "", time = "00:00", offset] = written.exec(text) ?? []
   if (!isDay(day)) return Option.none()
   const asUtc = DateTime.make(`${day}T${time}${offset?.replace(/^([+-]\d\d)(\d\d)$/, "$1:$2").toUpperCase() ?? "Z"}`)
-  return Option.map(
-    offset === undefined
-      ? Option.flatMap(
-        asUtc,
-        (utc) => DateTime.makeZoned(DateTime.toPartsUtc(utc), { timeZone: zone, adjustForTimeZone: true })
-      )
-      : asUtc,
-    ({ epochMillis }) => epochMillis
+  if (offset !== undefined) return Option.map(asUtc, DateTime.toEpochMillis)
+  return asUtc.pipe(
+    Option.flatMap((utc) => DateTime.makeZoned(DateTime.toPartsUtc(utc), { timeZone: zone, adjustForTimeZone: true })),
+    Option.map(DateTime.toEpochMillis)
   )
 }
 
