@@ -66,7 +66,7 @@ export const environment: ReadonlyArray<readonly [string, string]> = [
 export const exitCodes: ReadonlyArray<readonly [string, string]> = [
   ["0", "success"],
   ["1", "an upload, a check or the command itself failed"],
-  ["2", "wrong usage or invalid input: nothing was sent to the service"],
+  ["2", "wrong usage or invalid input: nothing of it was sent to the service"],
   ["3", "the service rejected the token"],
   ["129", "the terminal was closed: stopped as by Ctrl-C"],
   ["130", "interrupted, such as by Ctrl-C"]

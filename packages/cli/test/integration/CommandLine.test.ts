@@ -464,13 +464,13 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.strictEqual(new Set(told.map(([id]) => id)).size, 2)
       }))
 
-    it.scoped("a file that fails does not stop the others, and the exit code is 1", () =>
+    it.scoped("a file that cannot be read does not stop the others, and the exit code is that of wrong input", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { folder } = yield* fixtures
         const paths = ["missing.mp4", "empty.txt", "notes", "interview.mp4"].map((name) => `${folder}/${name}`)
         const ended = yield* invoke(["upload", ...paths, "--json", "--strategy", "multipart"], env)
-        assert.strictEqual(ended.code, 1)
+        assert.strictEqual(ended.code, 2)
         const reports = uploadReports(jsonLines(ended.stdout)).flatMap((report) =>
           report.type !== "completed" && report.type !== "failed"
             ? []
