@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { readFile } from "./internal/inputFile.js"
-import * as ReportFile from "./internal/reportFile.js"
+import * as ReportStatus from "./internal/reportStatus.js"
 import * as SeparatedValues from "./internal/separatedValues.js"
 import * as StandardInput from "./internal/standardInput.js"
 import { InvalidInput } from "./InvalidInput.js"
@@ -67,7 +67,7 @@ const rowOf = (record: { readonly [name: string]: unknown }, first: ReadonlyArra
   const ranked = values("what").sort(([one], [other]) => rankOf(one) - rankOf(other))
   const text = (column: Column) => Option.fromNullable(values(column)[0]).pipe(Option.map(([, value]) => shown(value)))
   // the row of a report that says that each file of its command has one is about none of them
-  const what = ranked[0]?.[1] ?? (Option.contains(text("status"), ReportFile.complete) ? "" : undefined)
+  const what = ranked[0]?.[1] ?? (Option.contains(text("status"), ReportStatus.complete) ? "" : undefined)
   return Option.map(Option.fromNullable(what), (what) => ({
     what: shown(what),
     name: text("name"),

@@ -6,6 +6,7 @@
 import * as Checksum from "@stevedore/core/Checksum"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
+import { SourceUnreadable } from "@stevedore/core/SourceError"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"
 import * as NodeChecksum from "@stevedore/node/NodeChecksum"
 import * as Clock from "effect/Clock"
@@ -218,7 +219,10 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
   Effect.gen(function*() {
     const { files, skipped } = chosen
     const startedAt = yield* Clock.currentTimeMillis
-    const { heard, ofAll: refusal, service } = LastingRefusals.make<FileError>(yield* ServiceApi)
+    const { heard, ofAll: refusal, service } = LastingRefusals.make<FileError>(
+      yield* ServiceApi,
+      (directory) => new SourceUnreadable({ fileName: directory, reason: "Failed" })
+    )
     const manifest = yield* Manifest.make(service.baseUrl)
     const { mediaType, name, paths } = options
     yield* FinishedBefore.adopt(manifest, { service: service.baseUrl, paths, mediaType })

@@ -5,6 +5,7 @@ import * as Uploads from "@stevedore/core/Uploads"
 import * as UploadSources from "@stevedore/core/UploadSources"
 import { FaultScript, SandboxLayer } from "@stevedore/testing"
 import { ConfigProvider, Deferred, Effect, Exit, FastCheck as fc, FiberId, Layer, Option } from "effect"
+import { rmSync } from "node:fs"
 import * as DownloadMany from "../src/DownloadMany.js"
 import * as ExitCode from "../src/ExitCode.js"
 import * as FilesFrom from "../src/FilesFrom.js"
@@ -13,7 +14,7 @@ import * as Output from "../src/Output.js"
 import * as Upload from "../src/Upload.js"
 
 // For a longer run: STEVEDORE_OUTCOMES=10000
-const numRuns = Number(process.env["STEVEDORE_OUTCOMES"] ?? (process.env["STEVEDORE_PROPERTIES"] === "whole" ? 100 : 3))
+const numRuns = Number(process.env["STEVEDORE_OUTCOMES"] ?? (process.env["STEVEDORE_PROPERTIES"] === "whole" ? 100 : 2))
 
 const within = { fastCheck: { numRuns }, timeout: Math.max(5000, numRuns * 300) }
 
@@ -50,7 +51,7 @@ interface Ended {
 }
 
 /** Runs a command, over whichever services, until it ends or is stopped. */
-const ended = <E, R>(command: Effect.Effect<unknown, E, R>, stop: Stop) =>
+const ended = <E, R>(command: Effect.Effect<unknown, E, R>, stop: Stop, onLine?: () => void) =>
   Effect.gen(function*() {
     const stopped = yield* Deferred.make<never>()
     let written = ""
@@ -68,6 +69,7 @@ const ended = <E, R>(command: Effect.Effect<unknown, E, R>, stop: Stop) =>
     })
     const out = sink((text) => {
       written += text
+      onLine?.()
       if (stop._tag === "Interrupt" && written.split("\n").length > stop.afterLines) setImmediate(halt)
     })
     if (stop._tag === "Interrupt" && stop.afterLines === 0) setImmediate(halt)
@@ -288,6 +290,25 @@ describe("whatever a run was given has one outcome, and the exit code is 0 only 
       ),
     within
   )
+
+  it.scoped("a directory that is taken away stops the upload of the files in it, in its own words", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      yield* fs.makeDirectory(`${folder}/in`)
+      for (const name of names) yield* fs.writeFileString(`${folder}/in/${name}`, name)
+      const run = yield* ended(
+        Upload.program({ ...given, paths: [`${folder}/in`], files: 1 }),
+        { _tag: "Never" },
+        () => rmSync(`${folder}/in`, { recursive: true, force: true })
+      )
+      checkOutcomes(run, names.map((name) => `${folder}/in/${name}`), (line) => Object(line).path)
+      assert.strictEqual(run.code, ExitCode.failed)
+      assert.include(run.said, `"${folder}/in" could not be read`)
+    }).pipe(
+      (test) => lived(test, "/nowhere"),
+      Effect.provide(Layer.merge(SandboxLayer.memory(), NodeContext.layer))
+    ))
 
   it.scoped.prop(
     "download: in its lines and its summary, each under a name of its own with its own bytes, also the second time",

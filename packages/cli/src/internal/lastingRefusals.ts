@@ -57,7 +57,11 @@ const onceRefused = (isLasting: (error: ServiceError) => boolean) => {
 }
 
 /** @internal */
-export const make = <E extends LastingFailure.AnyError>(service: Service): LastingRefusals<E> => {
+export const make = <E extends LastingFailure.AnyError>(
+  service: Service,
+  /** What files in a directory fail with that is gone. */
+  gone?: (directory: string) => E
+): LastingRefusals<E> => {
   let reached = false
   let unauthorized: ServiceError | undefined
   let nobodyThere: ServiceError | undefined
@@ -76,7 +80,9 @@ export const make = <E extends LastingFailure.AnyError>(service: Service): Lasti
       onSome: (error) =>
         Effect.map(LastingFailure.ofFileIn(error, directory), (reason) => {
           if (LastingFailure.isOutage(error)) outages += 1
-          if (Option.isSome(reason) || outages >= LastingFailure.outages) ofFile ??= error
+          if (Option.isNone(reason) && outages < LastingFailure.outages) return
+          const isGone = Option.contains(reason, "directory") && directory !== undefined && gone !== undefined
+          ofFile ??= isGone ? gone(directory) : error
         })
     })
 

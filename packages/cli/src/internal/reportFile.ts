@@ -1,7 +1,8 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import { dirname, extname } from "node:path"
 import { InvalidInput } from "../InvalidInput.js"
 import type { FileToUpload } from "../UploadPaths.js"
@@ -9,6 +10,7 @@ import { messageOf } from "./message.js"
 import type { Outcome } from "./outcome.js"
 import { pathOf } from "./outcome.js"
 import * as PlatformWords from "./platformWords.js"
+import * as ReportStatus from "./reportStatus.js"
 import * as SeparatedValues from "./separatedValues.js"
 
 const columns = [
@@ -27,20 +29,6 @@ const columns = [
 ] as const
 
 type Row = Partial<Record<typeof columns[number], string | number>>
-
-/**
- * The status of a file that was chosen, and not tried, or not to its end.
- *
- * @internal
- */
-export const notTried = "not-tried"
-
-/**
- * The status of the row, without a path, by which every chosen file has a row.
- *
- * @internal
- */
-export const complete = "complete"
 
 // What the list of the files said, so that the report can take its place
 const described = ({ row }: FileToUpload): Row => ({
@@ -83,7 +71,7 @@ const rowOf = (outcome: Outcome): Row => {
         message: messageOf(outcome.error)
       }
     case "NotTried":
-      return { path, status: notTried, ...described(outcome.file) }
+      return { path, status: ReportStatus.notTried, ...described(outcome.file) }
   }
 }
 
@@ -153,15 +141,17 @@ export const make = (
       Effect.gen(function*() {
         yield* check(path)
         const fs = yield* FileSystem.FileSystem
+        // closed before it is replaced, which Windows wants
+        const opened = yield* Scope.make()
         const file = yield* Effect.mapError(
-          fs.open(path, { flag: "w" }),
+          Scope.extend(fs.open(path, { flag: "w" }), opened),
           (error) => invalid(PlatformWords.describe("write", path)(error))
         )
         const isTable = tables.has(typeOf(path))
         const lineOf = (row: Row): string =>
           `${isTable ? SeparatedValues.line(columns.map((name) => String(row[name] ?? ""))) : JSON.stringify(row)}\n`
         const header = isTable ? `${SeparatedValues.line(columns)}\n` : ""
-        const mark = lineOf({ status: complete })
+        const mark = lineOf({ status: ReportStatus.complete })
         // by the path, in the order in which they were chosen
         const rows = new Map(files.map((one) => [one.path, lineOf(rowOf({ _tag: "NotTried", file: one }))]))
         let warned = false
@@ -188,7 +178,8 @@ export const make = (
         const rest = Effect.suspend(() =>
           write(`${[...rows].flatMap(([path, line]) => ended.has(path) ? [] : [line]).join("")}${mark}`)
         )
-        yield* Effect.addFinalizer(() => isPlain ? replace : rest)
+        const close = Scope.close(opened, Exit.void)
+        yield* Effect.addFinalizer(() => isPlain ? Effect.zipRight(close, replace) : Effect.zipRight(rest, close))
         const turn = yield* Effect.makeSemaphore(1)
         return (outcome) => {
           const line = lineOf(rowOf(outcome))

@@ -12,7 +12,7 @@ import { InvalidInput } from "../InvalidInput.js"
 import * as UploadPaths from "../UploadPaths.js"
 import * as UrlSource from "../UrlSource.js"
 import { readFile, warnOfOthers } from "./inputFile.js"
-import * as ReportFile from "./reportFile.js"
+import * as ReportStatus from "./reportStatus.js"
 
 /**
  * What says which files to upload.
@@ -37,7 +37,7 @@ const rowsOf = (file: Option.Option<string>, nul: boolean) =>
   })
 
 const isToRetry = ({ status }: FilesFrom.Row): boolean =>
-  Option.exists(status, (one) => one === "failed" || one === ReportFile.notTried)
+  Option.exists(status, (one) => one === "failed" || one === ReportStatus.notTried)
 
 const refused = (input: string, problem: string) => Effect.fail(new InvalidInput({ input, problem }))
 
