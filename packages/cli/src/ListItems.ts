@@ -63,7 +63,7 @@ export class CheckpointNotWritten
     "CheckpointNotWritten",
     {
       kind: ErrorKind.field("configuration"),
-      /** What the system said. */
+      /** Where, and why not. */
       problem: Schema.String
     }
   )
@@ -236,7 +236,11 @@ const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>
     const fs = yield* FileSystem.FileSystem
     yield* DiskLedger.replaceFile(fs, path, yield* Schema.encode(CheckpointFile)(at))
   }).pipe(
-    Effect.mapError(({ message }) => new CheckpointNotWritten({ problem: message }))
+    Effect.mapError((error) =>
+      new CheckpointNotWritten({
+        problem: error._tag === "ParseError" ? error.message : `${path}: ${PlatformWords.reasonOf(error)}`
+      })
+    )
   )
 
 const print = (items: ReadonlyArray<object>, json: boolean, header: boolean) =>
@@ -295,14 +299,21 @@ export const run = (options: Options) =>
       onNone: () => items,
       onSome: (limit) => Stream.take(items, limit)
     })
+    let printed = 0
     yield* Effect.provide(
       tellingSkipped(
         Stream.runForEachChunk(
-          Stream.zipWithIndex(wanted),
+          wanted,
           (chunk) =>
-            printMarked(Chunk.map(chunk, ([item]) => item), options, Chunk.some(chunk, ([, index]) => index === 0))
+            Effect.suspend(() => {
+              const isFirst = printed === 0
+              printed += Chunk.size(chunk)
+              return printMarked(chunk, options, isFirst)
+            })
         )
       ),
       Configuration.layer(options)
     )
+    const output = yield* Output
+    if (printed === 0) yield* output.note(`No ${options.resource}`)
   })

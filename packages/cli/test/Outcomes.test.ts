@@ -223,6 +223,25 @@ const encoding = fc.constantFrom<(text: string) => Uint8Array>(
 )
 
 describe("whatever a run was given has one outcome, and the exit code is 0 only if each is done or there", () => {
+  it.scoped("a directory that is taken away stops the upload of the files in it, in its own words", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      yield* fs.makeDirectory(`${folder}/in`)
+      for (const name of names) yield* fs.writeFileString(`${folder}/in/${name}`, name)
+      const run = yield* ended(
+        Upload.program({ ...given, paths: [`${folder}/in`], files: 1 }),
+        { _tag: "Never" },
+        () => rmSync(`${folder}/in`, { recursive: true, force: true })
+      )
+      checkOutcomes(run, names.map((name) => `${folder}/in/${name}`), (line) => Object(line).path)
+      assert.strictEqual(run.code, ExitCode.failed)
+      assert.include(run.said, `"${folder}/in" could not be read`)
+    }).pipe(
+      (test) => lived(test, "/nowhere"),
+      Effect.provide(Layer.merge(SandboxLayer.memory(), NodeContext.layer))
+    ))
+
   it.scoped.prop(
     "upload: in its lines, its summary and its report, which is all that a retry needs",
     {
@@ -290,25 +309,6 @@ describe("whatever a run was given has one outcome, and the exit code is 0 only 
       ),
     within
   )
-
-  it.scoped("a directory that is taken away stops the upload of the files in it, in its own words", () =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      yield* fs.makeDirectory(`${folder}/in`)
-      for (const name of names) yield* fs.writeFileString(`${folder}/in/${name}`, name)
-      const run = yield* ended(
-        Upload.program({ ...given, paths: [`${folder}/in`], files: 1 }),
-        { _tag: "Never" },
-        () => rmSync(`${folder}/in`, { recursive: true, force: true })
-      )
-      checkOutcomes(run, names.map((name) => `${folder}/in/${name}`), (line) => Object(line).path)
-      assert.strictEqual(run.code, ExitCode.failed)
-      assert.include(run.said, `"${folder}/in" could not be read`)
-    }).pipe(
-      (test) => lived(test, "/nowhere"),
-      Effect.provide(Layer.merge(SandboxLayer.memory(), NodeContext.layer))
-    ))
 
   it.scoped.prop(
     "download: in its lines and its summary, each under a name of its own with its own bytes, also the second time",

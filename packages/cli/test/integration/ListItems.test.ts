@@ -169,7 +169,7 @@ describe("list --resume", () => {
         )
       }
       const error = yield* Effect.flip(runOn(full, place))
-      assert.match(error.message, /^--resume: .*\/place.*ENOSPC.*continues from the last checkpoint/)
+      assert.match(error.message, /^--resume: .*\/place: its disk is full.*continues from the last checkpoint/)
       assert.strictEqual(ExitCode.ofError(error), ExitCode.failed, "2 says that nothing was sent to the service")
       assert.strictEqual(yield* fs.readFileString(place), before)
       assert.deepStrictEqual(yield* fs.readDirectory(folder), ["place"])
