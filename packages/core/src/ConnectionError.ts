@@ -64,7 +64,7 @@ export class ConnectionFailed extends TaggedError<ConnectionFailed>()("Connectio
    * @since 0.1.0
    */
   get recovery(): Recovery.Recovery {
-    return meaningOf(this.code)?.lasts === true ? "none" : "retry"
+    return adviceIn(lasting, this.code) === undefined ? "retry" : "none"
   }
   override get message(): string {
     return `The connection to the ${this.peer} at ${this.origin} failed${
@@ -75,89 +75,44 @@ export class ConnectionFailed extends TaggedError<ConnectionFailed>()("Connectio
   }
 }
 
-/** What a code says of the connection, and what helps against it. */
-interface Meaning {
-  readonly codes: RegExp
-  readonly advice: string
-  /** Whether the next attempt would meet the same. */
-  readonly lasts: boolean
-  /** Whether it is the certificate of the other side. */
-  readonly certificate?: boolean
-}
+// Node's codes and those of OpenSSL that it passes on, with those by which the other side refuses the connection. What
+// happens on the way to a proxy has PROXY_ before its code.
+const certificateCode =
+  /CERT|CRL|LEAF_SIGNATURE|_MISMATCH|UNABLE_TO_DE(CODE|CRYPT)|^(PROXY_)?INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED|_UNKNOWN_CA$/
 
-// Node's codes and those of OpenSSL that it passes on, with those by which the other side refuses the connection. The
-// first that fits counts. What a proxy does has its code with PROXY_ before it.
-const meanings: ReadonlyArray<Meaning> = [
-  {
-    codes: /ALTNAME_INVALID|HOSTNAME_MISMATCH|IP_ADDRESS_MISMATCH/,
-    advice:
-      "The certificate there is valid for another name than this one: check the host in the address. A bucket whose " +
-      "name has dots needs an address with the bucket in its path.",
-    lasts: true,
-    certificate: true
-  },
-  {
-    codes: /CERT_NOT_YET_VALID|CRL_NOT_YET_VALID/,
-    advice: "The certificate there is not valid yet: correct this machine's clock, or ask whoever runs that server.",
-    lasts: true,
-    certificate: true
-  },
-  {
-    codes: /CERT(?:IFICATE)?_(?:HAS_)?EXPIRED|CRL_HAS_EXPIRED/,
-    advice:
-      "The certificate there has expired: ask whoever runs that server to renew it, or correct this machine's clock.",
-    lasts: true,
-    certificate: true
-  },
-  {
-    codes: /CERT_REVOKED|CERTIFICATE_REVOKED/,
-    advice: "The certificate there was revoked: ask whoever runs that server for a new one.",
-    lasts: true,
-    certificate: true
-  },
-  {
-    codes:
-      /CERT|CRL|LEAF_SIGNATURE|UNABLE_TO_DE(?:CODE|CRYPT)|^(?:PROXY_)?INVALID_(?:CA|PURPOSE)$|PATH_LENGTH_EXCEEDED|_UNKNOWN_CA$/,
-    advice:
-      "The certificate there is not trusted: sign in to the network, or trust the network's own certificate (on Node, " +
-      "set NODE_EXTRA_CA_CERTS to a file with it).",
-    lasts: true,
-    certificate: true
-  },
-  {
-    codes: /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|^(?:PROXY_)?EPROTO$/,
-    advice: "What answers there does not speak TLS: check the port, and whether the address begins with http: instead.",
-    lasts: true
-  },
-  {
-    codes: /^PROXY_ANSWERED_407$/,
-    advice: "The proxy wants a user and a password, or others: set them in the address of the proxy.",
-    lasts: true
-  },
-  {
-    codes: /^PROXY_ANSWERED_(?!408|429)4\d\d$/,
-    advice: "The proxy forbids this address: ask whoever runs the proxy, or reach the address without it.",
-    lasts: true
-  },
-  {
-    codes: /^PROXY_ANSWERED_50[234]$/,
-    advice: "The proxy does not reach this address: check the address, then try again.",
-    lasts: false
-  },
-  {
-    codes: /^PROXY_/,
-    advice: "Check the proxy and its address, then try again.",
-    lasts: false
-  },
-  ...Object.entries(tooManyOpen).map(([code, advice = ""]): Meaning => ({
-    codes: new RegExp(`^${code}$`),
-    advice,
-    lasts: false
-  }))
+type Advice = readonly [codes: RegExp, advice: string]
+
+// What the next attempt would meet as well. The first row that fits counts
+const lasting: ReadonlyArray<Advice> = [
+  [
+    /ALTNAME_INVALID|_MISMATCH/,
+    "The certificate there is for another name: check the host in the address. A bucket with dots in its name belongs " +
+    "into the path."
+  ],
+  [/NOT_YET_VALID/, "The certificate there is not valid yet: correct this machine's clock."],
+  [/EXPIRED/, "The certificate there has expired: it must be renewed, if this machine's clock is right."],
+  [/REVOKED/, "The certificate there was revoked: it must be renewed."],
+  [
+    certificateCode,
+    "The certificate there is not trusted: sign in to the network, or trust the network's own certificate (on Node, set " +
+    "NODE_EXTRA_CA_CERTS to a file with it)."
+  ],
+  [
+    /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO$/,
+    "What answers there does not speak TLS: check the port, or begin the address with http:."
+  ],
+  [/ANSWERED_407/, "The proxy wants a user and a password: set them in its address."],
+  [/ANSWERED_4(?!08|29)/, "The proxy forbids this address: ask whoever runs it."]
 ]
 
-const meaningOf = (code: string | undefined): Meaning | undefined =>
-  code === undefined ? undefined : meanings.find(({ codes }) => codes.test(code))
+const passing: ReadonlyArray<Advice> = [
+  [/ANSWERED_50[234]/, "The proxy does not reach this address: check it, then try again."],
+  [/^PROXY_/, "Check the proxy and its address, then try again."],
+  [/^E[MN]FILE$/, fewerFiles]
+]
+
+const adviceIn = (table: ReadonlyArray<Advice>, code = ""): string | undefined =>
+  table.find(([codes]) => codes.test(code))?.[1]
 
 /**
  * Whether a system error code says that the certificate of the other side is not trusted: it is not for this host, has
@@ -166,15 +121,13 @@ const meaningOf = (code: string | undefined): Meaning | undefined =>
  * @since 0.1.0
  * @category predicates
  */
-export const isUntrusted = (code: string | undefined): boolean => meaningOf(code)?.certificate === true
+export const isUntrusted = (code: string | undefined): boolean => code !== undefined && certificateCode.test(code)
 
-// Servers for TLS hang up, or answer what is no HTTP
-const maybeEncrypted = /^(?:ECONNRESET|EPIPE|HPE_|ERR_ANSWER)/
-
-const adviceOf = ({ code = "", origin }: { readonly code?: string | undefined; readonly origin: string }): string =>
-  meaningOf(code)?.advice ??
+const adviceOf = ({ code, origin }: { readonly code?: string | undefined; readonly origin: string }): string =>
+  adviceIn(lasting, code) ?? adviceIn(passing, code) ??
+    // a server for TLS hangs up on what is none
     `Check the network and the address${
-      origin.startsWith("http:") && maybeEncrypted.test(code) ? " (does it begin with https:?)" : ""
+      code === "ECONNRESET" && origin.startsWith("http:") ? " (does it begin with https:?)" : ""
     }, then try again.`
 
 const hints: Record<NonNullable<ConnectionFailed["hint"]>, string> = {
