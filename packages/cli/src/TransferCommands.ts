@@ -85,12 +85,12 @@ export const upload = Command.make(
     ),
     report: Options.text("report").pipe(
       Options.withPseudoName("FILE"),
-      Options.withDescription("Write a row for each file: JSON lines, or a table if it is named .csv"),
+      Options.withDescription("Write a row for each file, from the start: JSON lines, or a table if it is named .csv"),
       Options.optional
     ),
     retryFailed: Options.text("retry-failed").pipe(
       Options.withPseudoName("FILE"),
-      Options.withDescription("Upload the files again that failed, by the --report of an earlier command"),
+      Options.withDescription("Upload the files that failed or were not tried, by the --report of an earlier command"),
       Options.optional
     ),
     failFast: Options.boolean("fail-fast").pipe(Options.withDescription("Stop at the first file that fails")),
@@ -237,7 +237,7 @@ export const download = Command.make(
   },
   runs(() => import("./Download.js").then(({ runAny }) => runAny))
 ).pipe(Command.withDescription(describe(
-  "Download a file, or several into a directory. What is there with the right size is skipped",
+  "Download a file, or several into a directory. What an earlier command has saved there is skipped",
   "stevedore download 1kf00nQk9yfWKfsTDni8aO",
   "stevedore download 1kf00nQk9yfWKfsTDni8aO -o interview.mp4 --overwrite",
   "stevedore download --files-from ids.txt --directory recordings"

@@ -28,7 +28,7 @@ export const Skipped = Schema.Struct({
   path: Schema.String,
   /**
    * `uploaded`: it is unchanged, and at the service. `special`: a pipe, a device or a socket. Of a download,
-   * `there`: a file with its size is in its place.
+   * `there`: an earlier command saved it in its place, and it is as it was.
    */
   reason: Schema.Literal("uploaded", "link", "special", "empty", "there"),
   /** If it is at the service. */
