@@ -192,5 +192,11 @@ export const select = (
     const chosen = yield* Choosing.choose(found, given)
     if (isAlone || Option.isNone(retryFailed)) return chosen
     const again = new Set(failed.map(({ what }) => what))
-    return { ...chosen, files: chosen.files.filter(({ path }) => again.has(path)) }
+    const files = chosen.files.filter(({ path }) => again.has(path))
+    return again.size > 0 && files.length === 0
+      ? yield* refused(
+        "--retry-failed",
+        `none of its ${again.size} files to upload again is among what is named: leave the names out, or give the same`
+      )
+      : { ...chosen, files }
   })

@@ -103,6 +103,10 @@ describe("what says which files to upload", () => {
         assert.deepStrictEqual(yield* rows, [["/a", "skipped"], ["/b, \"c\"", "not-tried"], ["/d", "not-tried"]])
         assert.deepStrictEqual(yield* retried(path), ["/b, \"c\"", "/d"])
         assert.deepStrictEqual(yield* retried(path, { paths: ["/d", "/a"] }), ["/d"])
+        assert.match(
+          (yield* Effect.flip(retried(path, { paths: ["/a", "/e"] }))).message,
+          /none of its 2 files to upload again is among what is named/
+        )
       }).pipe(Effect.provide(NodeContext.layer))
   )
 
