@@ -123,7 +123,12 @@ const adviceIn = (table: ReadonlyArray<Advice>, code = ""): string | undefined =
  */
 export const isUntrusted = (code: string | undefined): boolean => code !== undefined && certificateCode.test(code)
 
-const adviceOf = ({ code, origin }: { readonly code?: string | undefined; readonly origin: string }): string =>
+/**
+ * What helps against a failed connection, by its code.
+ *
+ * @internal
+ */
+export const adviceOf = ({ code, origin }: { readonly code?: string | undefined; readonly origin: string }): string =>
   adviceIn(lasting, code) ?? adviceIn(passing, code) ??
     // a server for TLS hangs up on what is none
     `Check the network and the address${

@@ -100,7 +100,7 @@ export const reach = (url: URL): Effect.Effect<string, Problem> =>
       return yield* Effect.fail(
         problem(
           `the certificate of ${url.hostname} was rejected: ${authorized}`,
-          "Set NODE_EXTRA_CA_CERTS to a file with your network's CA certificate, or correct this machine's clock."
+          ConnectionError.adviceOf({ code: authorized, origin: url.origin })
         )
       )
     }

@@ -62,22 +62,6 @@ describe("message", () => {
     assert.include(messageOf(error), "; --allow-insecure-http allows it at data.upload_url")
   })
 
-  it.each([
-    "CERT_HAS_EXPIRED",
-    "DEPTH_ZERO_SELF_SIGNED_CERT",
-    "ERR_TLS_CERT_ALTNAME_INVALID",
-    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-    "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
-  ])("says what helps against a certificate that is not trusted (%s), not to check the address", (code) => {
-    const failed = { peer: "service", origin: "https://files.example", arrived: "no" } as const
-    const message = messageOf(new ConnectionError.ConnectionFailed({ ...failed, code }))
-    assert.include(message, `(${code})`)
-    assert.match(message, /certificate .* sign in to the network, .* clock, .* NODE_EXTRA_CA_CERTS/)
-    assert.notInclude(message, "Check the network")
-    const refused = new ConnectionError.ConnectionFailed({ ...failed, code: "ECONNREFUSED" })
-    assert.strictEqual(messageOf(refused), refused.message)
-  })
-
   it("is the error's own message if there is nothing to replace", () => {
     const error = new SizeExceeded({ fileName: "onImpossible", size: 2, limit: 1, path: "multipart" })
     assert.strictEqual(messageOf(error), error.message)
