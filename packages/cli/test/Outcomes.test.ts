@@ -16,7 +16,7 @@ import * as Upload from "../src/Upload.js"
 // For a longer run: STEVEDORE_OUTCOMES=10000
 const numRuns = Number(process.env["STEVEDORE_OUTCOMES"] ?? (process.env["STEVEDORE_PROPERTIES"] === "whole" ? 100 : 2))
 
-const within = { fastCheck: { numRuns }, timeout: Math.max(5000, numRuns * 300) }
+const within = { fastCheck: { numRuns }, timeout: Math.max(30_000, numRuns * 2000) }
 
 // How a run is stopped: by the user after so many lines of its output, or by its failures
 type Stop =
