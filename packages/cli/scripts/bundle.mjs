@@ -9,9 +9,8 @@ import { beside } from "./beside.mjs"
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url))
 const outdir = path("../dist/bundle")
 
-const { metafile } = await build({
+const settings = {
   absWorkingDir: path("../../.."),
-  entryPoints: { start: path("../dist/internal/start.js"), bin: path("../dist/bin.js") },
   outdir,
   outExtension: { ".js": ".cjs" },
   bundle: true,
@@ -21,14 +20,44 @@ const { metafile } = await build({
   metafile: true,
   logLevel: "warning",
   external: beside,
-  define: { "import.meta.url": "urlOfThis" },
   // a directive counts at the very top only
   banner: { js: "\"use strict\"; const urlOfThis = require('node:url').pathToFileURL(__filename).href;" }
+}
+
+const script = await build({
+  ...settings,
+  entryPoints: { bin: path("../dist/bin.js") },
+  define: { "import.meta.url": "urlOfThis" }
+})
+
+const isBeside = (specifier) => beside.some((name) => specifier === name || specifier.startsWith(`${name}/`))
+
+/** Whether a module loads what is not in the script, itself or by what it imports. */
+const loadsModules = (module, seen = new Set()) => {
+  if (seen.has(module)) return false
+  seen.add(module)
+  const found = script.metafile.inputs[module]
+  if (found === undefined) throw new Error(`the script does not contain ${module}`)
+  return found.imports.some(({ external, path }) => external === true ? isBeside(path) : loadsModules(path, seen))
+}
+
+// a function of the table is an import and nothing else
+const { programs } = await import(path("../dist/internal/programs.js"))
+const commandsOfModules = Object.entries(programs).flatMap(([command, load]) => {
+  const [, module] = /import\("\.\.\/([\w/]+\.js)"\)/.exec(String(load)) ?? []
+  if (module === undefined) throw new Error(`what ${command} loads cannot be told: ${load}`)
+  return loadsModules(`packages/cli/dist/${module}`) ? [command] : []
+})
+
+const start = await build({
+  ...settings,
+  entryPoints: { start: path("../dist/internal/start.js") },
+  define: { "import.meta.url": "urlOfThis", commandsOfModules: JSON.stringify(commandsOfModules) }
 })
 
 // What is given away as a part of this package keeps its licence: the text of each stands beside it.
 const bundled = new Set(
-  Object.values(metafile.outputs)
+  [script, start].flatMap(({ metafile }) => Object.values(metafile.outputs))
     .flatMap(({ inputs }) =>
       Object.entries(inputs).flatMap(([input, { bytesInOutput }]) => bytesInOutput > 0 ? [input] : [])
     )

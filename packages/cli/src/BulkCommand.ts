@@ -9,6 +9,7 @@ import * as Options from "@effect/cli/Options"
 import * as Arguments from "./Arguments.js"
 import { actions } from "./internal/bulkActions.js"
 import { describe, runs } from "./internal/command.js"
+import { programs } from "./internal/programs.js"
 
 /**
  * `stevedore bulk`.
@@ -93,7 +94,7 @@ export const bulk = Command.make(
     ...Arguments.connection,
     ...Arguments.shared
   },
-  runs(() => import("./Bulk.js").then(({ run }) => run))
+  runs(() => programs.bulk().then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
   "Upload a job of many files that survives the end of any process, on one machine or on several. start submits a job " +
     "and uploads it, again after an interruption; run is a runner for the jobs of a database; the others watch and steer. " +

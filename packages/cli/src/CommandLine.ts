@@ -23,6 +23,7 @@ import * as Help from "./Help.js"
 import * as HelpPage from "./HelpPage.js"
 import { describe, fileId, runs } from "./internal/command.js"
 import { summaries } from "./internal/commands.js"
+import { programs } from "./internal/programs.js"
 import { InvalidInput } from "./InvalidInput.js"
 import type * as ListItems from "./ListItems.js"
 import { Output } from "./Output.js"
@@ -36,7 +37,7 @@ const names = Object.keys(summaries)
 const file = Command.make(
   "file",
   { fileId, json: Arguments.json, ...Arguments.connection, ...Arguments.shared },
-  runs(() => import("./Inspect.js").then((Inspect) => Inspect.file))
+  runs(() => programs.file().then(({ file }) => file))
 ).pipe(Command.withDescription(describe(
   "Show the record of a file",
   "stevedore file 1kf00nQk9yfWKfsTDni8aO"
@@ -45,7 +46,7 @@ const file = Command.make(
 const whoami = Command.make(
   "whoami",
   { json: Arguments.json, ...Arguments.connection, ...Arguments.shared },
-  runs(() => import("./Inspect.js").then((Inspect) => Inspect.whoami))
+  runs(() => programs.whoami().then(({ whoami }) => whoami))
 ).pipe(Command.withDescription(describe("Show whom the token belongs to", "stevedore whoami")))
 
 const walk = {
@@ -65,7 +66,7 @@ const walk = {
   ...Arguments.shared
 }
 
-const listItems = runs((): Promise<typeof ListItems.run> => import("./ListItems.js").then(({ run }) => run))
+const listItems = runs((): Promise<typeof ListItems.run> => programs.list().then(({ run }) => run))
 
 const list = Command.make(
   "list",
@@ -133,7 +134,7 @@ const doctor = Command.make(
     ...Arguments.connection,
     ...Arguments.shared
   },
-  runs(() => import("./Doctor.js").then(({ run }) => run))
+  runs(() => programs.doctor().then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
   "Try every step of an upload, and say how to fix what fails. Sends two small files of its own, 1 KiB and 5 MiB, and " +
     "reports what is left of them at the service",
@@ -185,7 +186,7 @@ const sandbox = Command.make(
     json: Arguments.json,
     ...Arguments.shared
   },
-  runs(() => import("./SandboxServer.js").then(({ run }) => run))
+  runs(() => programs.sandbox().then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
   "Run a service and its storage on this machine, to try things out",
   "stevedore sandbox",
@@ -225,7 +226,7 @@ const serve = Command.make(
     json: Arguments.json,
     ...Arguments.shared
   },
-  runs(() => import("./Serve.js").then(({ run }) => run))
+  runs(() => programs.serve().then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
   "Run a service that keeps its files in a directory; or, where STEVEDORE_SERVE_DATABASE_URL and STEVEDORE_SERVE_BUCKET " +
     "name a PostgreSQL and a bucket, one of any number of instances of it",
@@ -258,7 +259,7 @@ const config = Command.make(
   { json: Arguments.json, ...Arguments.connection, ...Arguments.shared },
   (given) =>
     Effect.flatMap(
-      Effect.promise(() => import("./ConfigShown.js")),
+      Effect.promise(() => programs.config()),
       ({ run }) => Effect.suspend(() => run(given, pages()))
     )
 ).pipe(Command.withDescription(describe(

@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import { createRequire } from "node:module"
 import * as Installed from "./internal/installed.js"
 import * as ServeInstalled from "./internal/serveInstalled.js"
+import { settingInvalid } from "./internal/settingInvalid.js"
 import { InvalidInput } from "./InvalidInput.js"
 import { Output, type OutputFailed } from "./Output.js"
 import type { Serving } from "./Reports.js"
@@ -67,15 +68,6 @@ const ofBucket = (api: string, profile: string): ReadonlyArray<string> => [
   "",
   profile
 ]
-
-/**
- * A setting that is wrong, as the command says it.
- *
- * @since 0.1.0
- * @category conversions
- */
-export const settingInvalid = (error: ServeSettings.SettingInvalid): InvalidInput =>
-  new InvalidInput({ input: error.variable, problem: error.problem })
 
 const failed = ({ option, problem }: { readonly option: string; readonly problem: string }): InvalidInput =>
   new InvalidInput({ input: option.startsWith("STEVEDORE_") ? option : `--${option}`, problem })

@@ -11,9 +11,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.js"
+import { settingInvalid } from "./internal/settingInvalid.js"
 import { InvalidInput } from "./InvalidInput.js"
 import { Output, type OutputFailed } from "./Output.js"
-import { settingInvalid } from "./Serve.js"
 
 /**
  * The options of the command.

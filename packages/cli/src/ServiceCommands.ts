@@ -8,6 +8,7 @@ import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import * as Arguments from "./Arguments.js"
 import { describe, runs } from "./internal/command.js"
+import { programs } from "./internal/programs.js"
 
 /**
  * `stevedore token`.
@@ -49,7 +50,7 @@ export const token = Command.make(
     json: Arguments.json,
     ...Arguments.shared
   },
-  runs(() => import("./ServiceTokens.js").then(({ run }) => run))
+  runs(() => programs.token().then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
   "Make, list and revoke the tokens of your own service. A token is shown once, when it is made",
   "stevedore token create --tenant acme --owner ann --scopes read,write --days 30",
@@ -80,7 +81,7 @@ export const bucket = Command.make(
     json: Arguments.json,
     ...Arguments.shared
   },
-  runs(() => import("./ServiceBucket.js").then(({ run }) => run))
+  runs(() => programs.bucket().then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
   "Set up the bucket of your own service, or check it: the rule by which pages may send to it, the rule that ends what is " +
     "never completed, what keeps files from being replaced, and the rights of the credential. STEVEDORE_SERVE_BUCKET and " +

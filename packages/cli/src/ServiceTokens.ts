@@ -17,9 +17,9 @@ import * as Schema from "effect/Schema"
 import { createRequire } from "node:module"
 import * as Installed from "./internal/installed.js"
 import * as ServeInstalled from "./internal/serveInstalled.js"
+import { settingInvalid } from "./internal/settingInvalid.js"
 import { InvalidInput } from "./InvalidInput.js"
 import { Output, type OutputFailed } from "./Output.js"
-import { settingInvalid } from "./Serve.js"
 
 /**
  * The options of the command.

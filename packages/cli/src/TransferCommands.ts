@@ -10,6 +10,7 @@ import * as Arguments from "./Arguments.js"
 import * as Checksums from "./Checksums.js"
 import { choice, list } from "./internal/choiceOptions.js"
 import { describe, fileId, runs } from "./internal/command.js"
+import { programs } from "./internal/programs.js"
 
 /**
  * `stevedore upload`.
@@ -111,7 +112,7 @@ export const upload = Command.make(
     ...Arguments.connection,
     ...Arguments.shared
   },
-  runs(() => import("./Upload.js").then(({ run }) => run))
+  runs(() => programs.upload().then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
   "Upload files, and directories with everything in them. Ctrl-C stops; the same command resumes",
   "stevedore upload interview.mp4",
@@ -137,7 +138,7 @@ export const uploads = Command.make(
     json: Arguments.json,
     ...Arguments.shared
   },
-  runs(() => import("./UnfinishedUploads.js").then(({ run }) => run))
+  runs(() => programs.uploads().then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
   "List unfinished uploads, one per line: id, name, size, stored parts, phase, age, running or interrupted. Upload the " +
     "file of an interrupted one again to resume it",
@@ -163,7 +164,7 @@ export const uploaded = Command.make(
     json: Arguments.json,
     ...Arguments.shared
   },
-  runs(() => import("./Uploaded.js").then(({ run }) => run))
+  runs(() => programs.uploaded().then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
   "List the files that were uploaded from this machine, one per line: id, path, size, date. An upload skips them as long " +
     "as they have not changed",
@@ -186,7 +187,7 @@ export const limit = Command.make(
     json: Arguments.json,
     ...Arguments.shared
   },
-  runs(() => import("./Limit.js").then(({ run }) => run))
+  runs(() => programs.limit().then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
   "Show the bandwidth limit of each upload and download that runs, after setting it if a rate is given. It lasts until the " +
     "command ends",
@@ -235,7 +236,7 @@ export const download = Command.make(
     ...Arguments.connection,
     ...Arguments.shared
   },
-  runs(() => import("./Download.js").then(({ runAny }) => runAny))
+  runs(() => programs.download().then(({ runAny }) => runAny))
 ).pipe(Command.withDescription(describe(
   "Download a file, or several into a directory. What an earlier command has saved there is skipped",
   "stevedore download 1kf00nQk9yfWKfsTDni8aO",

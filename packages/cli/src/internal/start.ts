@@ -4,15 +4,21 @@ import { summaries } from "./commands.js"
 import * as CompileCache from "./compileCache.js"
 import * as CompiledScript from "./compiledScript.js"
 
-// Each command has its own cache: code for uploads is of no use to a list.
-const command = Object.keys(summaries).find((name) => process.argv.includes(name)) ?? "help"
-const directory = process.env.NODE_DISABLE_COMPILE_CACHE === undefined ? CompileCache.prepare() : undefined
+// Those that load packages a user has beside this one, by `scripts/bundle.mjs`. Those packages share the modules of this one
+// only where none of them is inside of the script.
+declare const commandsOfModules: ReadonlyArray<string>
 
-// Jobs and the service are of other packages, which share the modules of this one only where none of them is inside of the
-// script
-if (["bulk", "serve"].some((name) => process.argv.includes(name))) {
+const words = process.argv.slice(2)
+const [first = ""] = words
+const isOfModules = (word: string) => commandsOfModules.includes(word)
+
+// an option may stand before its command, with a value between them
+if (first.startsWith("-") ? words.some(isOfModules) : isOfModules(first)) {
   void import(new URL("../bin.js", import.meta.url).href)
 } else {
+  // Each command has its own cache: code for uploads is of no use to a list.
+  const command = Object.keys(summaries).find((name) => words.includes(name)) ?? "help"
+  const directory = process.env.NODE_DISABLE_COMPILE_CACHE === undefined ? CompileCache.prepare() : undefined
   CompiledScript.run(
     fileURLToPath(new URL("bin.cjs", import.meta.url)),
     directory && join(directory, `${command}-${process.version}-${process.arch}`)

@@ -1,0 +1,102 @@
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Serving } from "@stevedore/cli/Reports"
+import { Effect, Schema, Stream } from "effect"
+import { type summaries } from "../../src/internal/commands.js"
+import { run, start } from "./stevedore.js"
+
+/** What makes each command load all that it is, and then end by itself, with what it says. */
+const firsts: Readonly<Record<keyof typeof summaries, ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]>>> = {
+  upload: [[["package.json"], /STEVEDORE_BASE_URL: not set/]],
+  uploads: [[[], /No unfinished uploads/]],
+  uploaded: [[[], /./]],
+  download: [[["f1"], /STEVEDORE_BASE_URL: not set/]],
+  bulk: [
+    [["status"], /jobs\.db is not there/],
+    [["status", "--database-env", "NOWHERE"], /cannot be used|ECONNREFUSED/]
+  ],
+  limit: [[[], /./]],
+  file: [[["f1"], /STEVEDORE_BASE_URL: not set/]],
+  projects: [[[], /STEVEDORE_BASE_URL: not set/]],
+  list: [[["tags"], /STEVEDORE_BASE_URL: not set/]],
+  whoami: [[[], /STEVEDORE_BASE_URL: not set/]],
+  doctor: [[[], /STEVEDORE_BASE_URL/]],
+  config: [[[], /./]],
+  help: [[["token"], /Make, list and revoke/]],
+  // an address of nobody
+  serve: [[["--host", "192.0.2.1", "--port", "0"], /cannot listen on 192\.0\.2\.1/]],
+  token: [
+    [["list", "--directory", "nothing"], /there is no service in nothing/],
+    [["list"], /the database cannot be used \(ECONNREFUSED\)/]
+  ],
+  bucket: [[["check"], /STEVEDORE_SERVE_BUCKET: not set/]],
+  sandbox: [[["--faults", "nothing"], /nothing/]]
+}
+
+const Token = Schema.Struct({ id: Schema.String, token: Schema.String })
+
+describe("every command", () => {
+  it.scopedLive(
+    "comes to its own first message",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const cwd = yield* fs.makeTempDirectoryScoped()
+        yield* fs.writeFileString(`${cwd}/package.json`, "{}")
+        const nowhere = "postgres://127.0.0.1:1/x"
+        yield* Effect.forEach(
+          Object.entries(firsts).flatMap(([command, cases]) =>
+            cases.map(([words, said]) => ({ command, words, said }))
+          ),
+          ({ command, said, words }) =>
+            Effect.gen(function*() {
+              const env = {
+                XDG_STATE_HOME: `${cwd}/state`,
+                NOWHERE: nowhere,
+                ...(command === "token" && words.length === 1 ? { STEVEDORE_SERVE_DATABASE_URL: nowhere } : {})
+              }
+              const { code, stderr, stdout } = yield* run([command, ...words], { cwd, env })
+              const line = `${command} ${words.join(" ")}: ${code} ${stdout}${stderr}`
+              assert.notMatch(line, /This is a bug/)
+              assert.match(`${stdout}${stderr}`, said, line)
+              assert.include([0, 1, 2], code, line)
+            }),
+          { concurrency: 2, discard: true }
+        )
+      }).pipe(Effect.provide(NodeContext.layer)),
+    300_000
+  )
+})
+
+describe("the tokens of a service", () => {
+  it.scopedLive(
+    "are made, listed and revoked beside it, and it knows at once",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const cwd = yield* fs.makeTempDirectoryScoped()
+        const serving = yield* start(["serve", "--port", "0", "--directory", "data", "--json"], { cwd })
+        const { api } = yield* Effect.flatMap(
+          Effect.flatten(Stream.runHead(serving.lines)),
+          Schema.decode(Schema.parseJson(Serving))
+        )
+        const token = (...words: ReadonlyArray<string>) =>
+          Effect.filterOrDieMessage(
+            run(["token", ...words, "--directory", "data"], { cwd }),
+            ({ code }) => code === 0,
+            words.join(" ")
+          )
+        const made = yield* token("create", "--tenant", "acme", "--json")
+        const { id, token: secret } = yield* Schema.decode(Schema.parseJson(Token))(made.stdout)
+        const status = Effect.promise(() =>
+          fetch(`${api}/v1/token/info`, { headers: { authorization: `Bearer ${secret}` } }).then(({ status }) => status)
+        )
+        assert.strictEqual(yield* status, 200)
+        assert.include((yield* token("list")).stdout, id)
+        yield* token("revoke", id)
+        assert.strictEqual(yield* status, 401)
+      }).pipe(Effect.provide(NodeContext.layer)),
+    300_000
+  )
+})
