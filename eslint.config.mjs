@@ -19,6 +19,14 @@ const unsafeInSource = [
     selector: "MemberExpression[object.name='Effect'][property.name='orDie']",
     message: "Effect.orDie turns a failure the caller could handle into a defect: keep it typed"
   },
+  // a limit is awaited by the fiber itself, and that of a finalizer may be one that was interrupted
+  ...[
+    "CallExpression > CallExpression[callee.property.name=/^timeout/] ~ MemberExpression[object.name='Effect'][property.name='interruptible']",
+    "CallExpression[callee.object.name='Effect'][callee.property.name='interruptible'] > CallExpression[callee.property.name=/^timeout/]"
+  ].map((selector) => ({
+    selector,
+    message: "Interruptible within the limit, not around it: a finalizer of an interrupted fiber would end at once"
+  })),
   {
     selector: "NewExpression[callee.name='Date'][arguments.length=0]",
     message: "Time comes from Effect's Clock: tests have to be able to set it"

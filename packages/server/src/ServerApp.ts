@@ -12,6 +12,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
@@ -24,6 +25,7 @@ import { FileStore } from "./FileStore.js"
 import type { FileRow } from "./FileTable.js"
 import { FileTable } from "./FileTable.js"
 import * as FileList from "./internal/fileList.js"
+import { logged } from "./internal/logged.js"
 import { named } from "./internal/named.js"
 import { prefixOf } from "./internal/prefix.js"
 import * as Router from "./internal/router.js"
@@ -72,6 +74,8 @@ export interface Options {
   readonly overwrites?: boolean | undefined
   /** The record of a file, as sent on the wire. Defaults to `Uploads.toRecord`. `now` is in milliseconds. */
   readonly record?: ((row: FileRow, now: number) => FileRecord) | undefined
+  /** How long the body of a call may take. Defaults to 30 seconds. */
+  readonly bodyTimeout?: Duration.DurationInput | undefined
   /** The origins whose pages may use the service. Defaults to none. */
   readonly origins?: ReadonlyArray<string> | undefined
 }
@@ -90,11 +94,26 @@ export const profile: ServiceProfile.ServiceProfile = ServiceProfile.extend(Serv
 // ten thousand parts with an etag each are a little over one
 const LARGEST_BODY = FileSystem.MiB(4)
 
-const refusalAnswer = (refusal: ServiceRefused.ServiceRefused): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.unsafeJson({ errors: refusal.errors }, {
-    status: refusal.status,
-    headers: refusal.retryAfter === undefined ? {} : { "retry-after": refusal.retryAfter }
+const refusalAnswer = ({
+  errors,
+  retryAfter,
+  status
+}: ServiceRefused.ServiceRefused): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.unsafeJson({ errors }, {
+    status,
+    headers: {
+      ...(retryAfter === undefined ? {} : { "retry-after": retryAfter }),
+      ...(status === 401 ? { "www-authenticate": "Bearer realm=\"stevedore\"" } : {})
+    }
   })
+
+const refused = ({ method, url }: HttpServerRequest.HttpServerRequest, refusal: ServiceRefused.ServiceRefused) =>
+  Effect.as(
+    refusal.status >= 500
+      ? logged({ method, url, status: refusal.status }, refusal.reason ?? refusal.message)
+      : Effect.void,
+    refusalAnswer(refusal)
+  )
 
 type Refusal = ServiceRefused.ServiceRefused | StorageRefused.StorageRefused
 
@@ -104,10 +123,21 @@ type Endpoint = (
   id: string
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal>
 
-const textOf = (request: HttpServerRequest.HttpServerRequest) =>
-  request.text.pipe(
+const tooLarge = () =>
+  ServiceRefused.make(413, "ContentTooLarge", { message: `A body has at most ${LARGEST_BODY} bytes` })
+
+const bodyOf = (request: HttpServerRequest.HttpServerRequest, limit: Duration.DurationInput) =>
+  // not even begun: its sender is still there for the answer
+  Number(request.headers["content-length"] ?? 0) > LARGEST_BODY ? tooLarge() : request.text.pipe(
     HttpIncomingMessage.withMaxBodySize(Option.some(LARGEST_BODY)),
-    Effect.mapError(() => ServiceRefused.invalid("", "The body cannot be read, or is too large"))
+    // a sender that is gone waits for no answer
+    Effect.mapError(tooLarge),
+    Effect.interruptible,
+    Effect.timeoutFail({
+      duration: limit,
+      onTimeout: () =>
+        ServiceRefused.make(408, "RequestTimeout", { message: "The body of the request did not come in time" })
+    })
   )
 
 const searchOf = (url: string): string => {
@@ -153,6 +183,9 @@ export const make = (
     const { completeUploadBody, envelope, fields, paths } = options.profile ?? profile
     const prefix = prefixOf(options.basePath)
     const toRecordAt = options.record ?? toRecord
+
+    const textOf = (request: HttpServerRequest.HttpServerRequest) =>
+      bodyOf(request, options.bodyTimeout ?? "30 seconds")
 
     const resource = (value: unknown, status = 200) =>
       HttpServerResponse.unsafeJson(
@@ -287,20 +320,25 @@ export const make = (
         })
         return yield* answer.pipe(
           Effect.catchTags({
-            ServiceRefused: (refusal) => Effect.succeed(refusalAnswer(refusal)),
+            ServiceRefused: (refusal) => refused(request, refusal),
             StorageRefused: (refusal) =>
-              Effect.succeed(
-                refusal.status === 412 || refusal.status === 416
-                  ? HttpServerResponse.empty({ status: refusal.status })
-                  : refusalAnswer(
-                    refusal.status >= 500 ? ServiceRefused.unavailable() : ServiceRefused.notFound("This file")
-                  )
-              )
+              refusal.status === 412 || refusal.status === 416
+                ? Effect.succeed(HttpServerResponse.empty({ status: refusal.status }))
+                : refused(
+                  request,
+                  refusal.status >= 500 ? ServiceRefused.unavailable(refusal) : ServiceRefused.notFound("This file")
+                )
           }),
           Effect.map(HttpServerResponse.setHeaders(admission?.headers ?? {}))
         )
       }).pipe(
-        Effect.catchTag("ServiceRefused", (refusal) => Effect.succeed(refusalAnswer(refusal)))
+        Effect.catchTag("ServiceRefused", (refusal) => refused(request, refusal)),
+        Effect.catchAllCause((cause) =>
+          Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(
+            logged({ method: request.method, url: request.url, status: 500 }, cause),
+            refusalAnswer(ServiceRefused.make(500, "InternalError"))
+          )
+        )
       )
 
     const route = (
@@ -359,13 +397,10 @@ export const make = (
       ]
     })(app)
 
-    const answering = Effect.catchAllCause(shared, (cause) =>
-      Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(
-        Effect.logError("A request has failed", cause),
-        refusalAnswer(ServiceRefused.make(500, "InternalError"))
-      ))
-    return Effect.tap(answering, ({ status }) =>
-      Metric.increment(Metric.tagged(ServerMetrics.requests, "status", String(status))))
+    return Effect.tap(
+      shared,
+      ({ status }) => Metric.increment(Metric.tagged(ServerMetrics.requests, "status", String(status)))
+    )
   })
 
 /**

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { errorCode } from "./internal/errorCode.js"
 
 /**
  * The codes of the service's errors, with their titles (service contract: errors).
@@ -17,7 +18,9 @@ export const titles = {
   Unauthorized: "The token is missing or unknown",
   Forbidden: "The token does not allow this",
   NotFound: "Not found",
+  RequestTimeout: "The request took too long",
   Conflict: "The upload has failed or was cancelled",
+  ContentTooLarge: "The request is too large",
   UnprocessableContent: "The request cannot be carried out",
   TooManyRequests: "Too many requests",
   InternalError: "Something went wrong",
@@ -48,7 +51,7 @@ export const Issue = Schema.Struct({
 })
 
 /**
- * A refusal of the service. `retryAfter` is sent as the header of that name.
+ * A refusal of the service. `retryAfter` is sent as the header of that name, `reason` is for the log alone.
  *
  * @since 0.1.0
  * @category errors
@@ -58,7 +61,9 @@ export class ServiceRefused extends Schema.TaggedError<ServiceRefused>("@stevedo
   {
     status: Schema.Int,
     errors: Schema.NonEmptyArray(Issue),
-    retryAfter: Schema.optional(Schema.String)
+    retryAfter: Schema.optional(Schema.String),
+    /** What the log says of it, and no client is told. */
+    reason: Schema.optional(Schema.String)
   }
 ) {
   override get message(): string {
@@ -80,6 +85,7 @@ export const make = (
     readonly message?: string | undefined
     readonly path?: string | undefined
     readonly retryAfter?: string | undefined
+    readonly reason?: string | undefined
   }
 ): ServiceRefused =>
   new ServiceRefused({
@@ -90,7 +96,8 @@ export const make = (
       ...(options?.message === undefined ? {} : { message: options.message }),
       ...(options?.path === undefined ? {} : { path: options.path })
     }],
-    ...(options?.retryAfter === undefined ? {} : { retryAfter: options.retryAfter })
+    ...(options?.retryAfter === undefined ? {} : { retryAfter: options.retryAfter }),
+    ...(options?.reason === undefined ? {} : { reason: options.reason })
   })
 
 /**
@@ -111,20 +118,27 @@ export const invalid = (path: string, message: string): ServiceRefused =>
 export const notFound = (what: string): ServiceRefused => make(404, "NotFound", { message: `${what} is unknown` })
 
 /**
- * The service itself has no answer just now, such as when its database is away: 503, to be asked again in two seconds.
+ * The service itself has no answer just now, such as when its database is away: 503, to be asked again in two seconds. What
+ * has failed is for the log.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const unavailable = (): ServiceRefused =>
-  make(503, "InternalError", { message: "The service cannot answer just now", retryAfter: "2" })
+export const unavailable = (failure?: { readonly message: string; readonly cause?: unknown }): ServiceRefused =>
+  make(503, "InternalError", {
+    message: "The service cannot answer just now",
+    retryAfter: "2",
+    reason: failure?.cause === undefined ? failure?.message : `${failure.message} (${errorCode(failure.cause)})`
+  })
 
 const usualCodes: Readonly<Record<number, ServiceCode>> = {
   400: "ValidationError",
   401: "Unauthorized",
   403: "Forbidden",
   404: "NotFound",
+  408: "RequestTimeout",
   409: "Conflict",
+  413: "ContentTooLarge",
   422: "UnprocessableContent",
   429: "TooManyRequests",
   502: "BadGateway"

@@ -7,6 +7,7 @@
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -15,6 +16,7 @@ import type { Signing } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
 import { FileTable } from "./FileTable.js"
 import * as Identifiers from "./Identifiers.js"
+import { logged } from "./internal/logged.js"
 import * as ObjectAnswer from "./ObjectAnswer.js"
 import { Observer } from "./Observer.js"
 import * as StorageCors from "./StorageCors.js"
@@ -36,6 +38,11 @@ export interface Options extends Partial<StorageCors.Settings> {
    * store. Defaults to no.
    */
   readonly overwrites?: boolean | undefined
+  /**
+   * How many PUTs of one URL there may be at once: one that its client has given up, and the next. Defaults to 4; more are
+   * refused with 503 `SlowDown`.
+   */
+  readonly putsPerUrl?: number | undefined
 }
 
 /** The headers of the answer that a URL has signed, such as `response-content-type`. */
@@ -76,6 +83,23 @@ export const make = (
         )
       )
 
+    const puts = new Map<string, number>()
+    const counted = (url: string, change: number) => {
+      const count = (puts.get(url) ?? 0) + change
+      if (count === 0) puts.delete(url)
+      else puts.set(url, count)
+      return count
+    }
+
+    /** Within the number of PUTs that one URL may have. */
+    const amongFew = <A, E, R>(url: string, effect: Effect.Effect<A, E, R>) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => counted(url, 1)),
+        (count): Effect.Effect<A, E | StorageRefused.StorageRefused, R> =>
+          count > (options.putsPerUrl ?? 4) ? StorageRefused.make("SlowDown") : effect,
+        () => Effect.sync(() => counted(url, -1))
+      )
+
     const put = (
       request: HttpServerRequest.HttpServerRequest,
       key: string,
@@ -107,7 +131,8 @@ export const make = (
         const key = yield* StorageRequest.keyIn(signing.bucket, verified.path)
         switch (request.method) {
           case "PUT": {
-            const { etag } = yield* put(request, key, verified.query)
+            const { partNumber = "", uploadId = "" } = verified.query
+            const { etag } = yield* amongFew([key, uploadId, partNumber].join(), put(request, key, verified.query))
             return HttpServerResponse.empty({ status: 200, headers: { ...options.putHeaders, etag } })
           }
           case "GET":
@@ -124,22 +149,25 @@ export const make = (
     return Effect.gen(function*() {
       const request = yield* HttpServerRequest.HttpServerRequest
       const requestId = yield* Identifiers.requestId
+      const { method, url } = request
+      const refused = (refusal: StorageRefused.StorageRefused) =>
+        HttpServerResponse.text(StorageRefused.toXml(refusal, requestId), {
+          status: refusal.status,
+          contentType: "application/xml"
+        })
       const answer = yield* handle(request).pipe(
         Effect.catchTag("StorageRefused", (refusal) =>
-          Effect.as(
-            Effect.flatMap(Observer, ({ refused }) => refused(refusal)),
-            HttpServerResponse.text(StorageRefused.toXml(refusal, requestId), {
-              status: refusal.status,
-              contentType: "application/xml"
-            })
-          )),
+          Effect.flatMap(Observer, (observer) =>
+            observer.refused(refusal)).pipe(
+              Effect.zipRight(
+                refusal.status >= 500 ? logged({ method, url, status: refusal.status }, refusal.message) : Effect.void
+              ),
+              Effect.as(refused(refusal))
+            )),
         Effect.catchAllCause((cause) =>
-          Effect.as(
-            Effect.logError("A request to storage has failed", cause),
-            HttpServerResponse.text(StorageRefused.toXml(StorageRefused.make("InternalError"), requestId), {
-              status: 500,
-              contentType: "application/xml"
-            })
+          Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(
+            logged({ method, url, status: 500 }, cause),
+            refused(StorageRefused.make("InternalError"))
           )
         )
       )

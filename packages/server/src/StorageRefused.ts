@@ -169,7 +169,7 @@ export const toXml = (refusal: StorageRefused, requestId: string): string => {
     ["Message", refusal.reason],
     ...Object.entries(refusal.details),
     ["RequestId", requestId],
-    ["HostId", "stevedore-sandbox"]
+    ["HostId", "stevedore"]
   ]
   const content = elements.map(([name, value]) => `<${name}>${escape(value)}</${name}>`).join("")
   return `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${content}</Error>`

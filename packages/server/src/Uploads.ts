@@ -41,6 +41,7 @@ import type { FileRow, FileState, Quota, TableFailed } from "./FileTable.js"
 import { FileTable } from "./FileTable.js"
 import { Hooks } from "./Hooks.js"
 import * as Identifiers from "./Identifiers.js"
+import { drained } from "./internal/drained.js"
 import { MINIMUM_PART_BYTES } from "./ObjectStore.js"
 import * as ServerMetrics from "./ServerMetrics.js"
 import * as ServiceRefused from "./ServiceRefused.js"
@@ -194,7 +195,10 @@ const overQuota = () =>
   })
 
 const refusedByStore = (refusal: StorageRefused.StorageRefused) =>
-  ServiceRefused.make(502, "BadGateway", { message: `The storage answered ${refusal.code}: ${refusal.reason}` })
+  ServiceRefused.make(502, "BadGateway", {
+    message: `The storage answered ${refusal.code}: ${refusal.reason}`,
+    reason: refusal.message
+  })
 
 /** The store, whose calls are measured. */
 const timed = (store: FileStoreService): FileStoreService => {
@@ -258,13 +262,7 @@ export const make = (
     const completing = yield* FiberSet.make<FileRow, ServiceRefused.ServiceRefused>()
     // what this instance completes: whoever asks for the same waits for its end, and no longer
     const underWay = new Map<string, Deferred.Deferred<void>>()
-    yield* Effect.addFinalizer(() =>
-      FiberSet.awaitEmpty(completing).pipe(
-        Effect.timeoutOption(options.drain ?? "30 seconds"),
-        // a finalizer is not, and nothing in it would ever be given up
-        Effect.interruptible
-      )
-    )
+    yield* Effect.addFinalizer(() => drained(FiberSet.awaitEmpty(completing), options.drain))
 
     const urlSeconds = Math.round(Duration.toSeconds(options.urlLifetime ?? "3 hours"))
     const singleSeconds = Math.round(Duration.toSeconds(options.singleUrlLifetime ?? options.urlLifetime ?? "3 hours"))
@@ -291,15 +289,13 @@ export const make = (
       }, { ...encryption, ...store.putHeaders })
     }
 
-    const unavailable = () => Effect.fail(ServiceRefused.unavailable())
-
     const answered = <A, R>(
       effect: Effect.Effect<A, ServiceRefused.ServiceRefused | StorageRefused.StorageRefused | TableFailed, R>
     ): Effect.Effect<A, ServiceRefused.ServiceRefused, R> =>
       Effect.catchTags(effect, {
-        TableFailed: (failure) =>
-          Effect.zipRight(Effect.logError("The table of files has failed", failure), unavailable()),
-        StorageRefused: (refusal) => refusal.status >= 500 ? unavailable() : Effect.fail(refusedByStore(refusal))
+        TableFailed: (failure) => Effect.fail(ServiceRefused.unavailable(failure)),
+        StorageRefused: (refusal) =>
+          Effect.fail(refusal.status >= 500 ? ServiceRefused.unavailable(refusal) : refusedByStore(refusal))
       })
 
     const open = (

@@ -189,6 +189,15 @@ const checkUnsignedHeaders = (
   }))
 }
 
+/** Takes as long wherever the two differ. */
+const isSame = (left: string, right: string): boolean => {
+  let difference = left.length ^ right.length
+  for (let index = 0; index < left.length; index++) {
+    difference |= left.charCodeAt(index) ^ right.charCodeAt(index % right.length)
+  }
+  return difference === 0
+}
+
 const mismatch = (credential: UrlSigner.Credential) =>
   StorageRefused.make("SignatureDoesNotMatch", { details: { AWSAccessKeyId: credential.accessKeyId } })
 
@@ -223,8 +232,10 @@ const checkSignature = (
         expiresIn: parameters.expiresIn
       })
     )
-    const differs = SIGNATURE_PARAMETERS.some((name) => expected.get(name) !== single(target, name))
-    if (differs) {
+    const differing = SIGNATURE_PARAMETERS.filter((name) =>
+      !isSame(expected.get(name) ?? "", single(target, name) ?? "")
+    )
+    if (differing.length > 0) {
       return yield* mismatch(credential)
     }
   })

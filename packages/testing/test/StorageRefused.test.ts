@@ -7,7 +7,7 @@ describe("StorageRefused", () => {
     assert.strictEqual(
       StorageRefused.toXml(refusal, "0123456789ABCDEF"),
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>NoSuchKey</Code><Message>The specified key does not exist." +
-        "</Message><Key>files/1</Key><RequestId>0123456789ABCDEF</RequestId><HostId>stevedore-sandbox</HostId></Error>"
+        "</Message><Key>files/1</Key><RequestId>0123456789ABCDEF</RequestId><HostId>stevedore</HostId></Error>"
     )
   })
 

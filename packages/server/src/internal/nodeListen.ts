@@ -2,6 +2,8 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
@@ -11,8 +13,13 @@ import type * as Scope from "effect/Scope"
 import { createServer } from "node:http"
 import type { Server } from "node:http"
 import * as OperationsApp from "../OperationsApp.js"
+import * as ServiceRefused from "../ServiceRefused.js"
+import { drained } from "./drained.js"
+import { logged } from "./logged.js"
+import * as NodeConnections from "./nodeConnections.js"
 import { prefixOf } from "./prefix.js"
 import { traced } from "./traced.js"
+import { wholeAnswer } from "./wholeAnswer.js"
 
 /**
  * The service cannot begin.
@@ -40,6 +47,8 @@ export interface Options {
   readonly port?: number | undefined
   /** How long requests under way may still take when the service ends. Defaults to 30 seconds. */
   readonly drain?: Duration.DurationInput | undefined
+  /** How long a client may keep a connection, and how many there may be. */
+  readonly limits?: NodeConnections.Limits | undefined
 }
 
 const listening = (server: Server, host: string, port: number) =>
@@ -60,17 +69,20 @@ const listening = (server: Server, host: string, port: number) =>
   })
 
 /** Takes no more connections, waits for the requests under way, and then closes what is left. */
-const closed = (server: Server, drain: Duration.DurationInput) =>
+const closed = (server: Server, closeIdle: NodeConnections.CloseIdle, drain: Duration.DurationInput | undefined) =>
   Effect.async<void>((resume) => {
     server.close(() => resume(Effect.void))
   }).pipe(
     // a connection that is kept alive is idle only when its request is over
-    Effect.race(Effect.repeat(Effect.sync(() => server.closeIdleConnections()), Schedule.spaced("50 millis"))),
-    Effect.timeoutOption(drain),
-    // a finalizer is not, and nothing in it would ever be given up
-    Effect.interruptible,
+    Effect.race(Effect.repeat(closeIdle, Schedule.spaced("50 millis"))),
+    (ended) => drained(ended, drain),
     Effect.zipRight(Effect.sync(() => server.closeAllConnections()))
   )
+
+const ending = HttpServerResponse.unsafeJson({ errors: ServiceRefused.make(503, "InternalError").errors }, {
+  status: 503,
+  headers: { "retry-after": "2" }
+})
 
 /**
  * Listens until the scope closes, and answers with its origin. It is to be the last of all that is acquired: it is then the
@@ -85,21 +97,37 @@ export const listen = (
 ): Effect.Effect<string, ServeFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const state = { isEnding: false }
-    const operated = yield* OperationsApp.around(app, {
+    // what comes on a connection that is still open is for another instance
+    const taken = Effect.suspend(() =>
+      state.isEnding
+        ? Effect.flatMap(
+          HttpServerRequest.HttpServerRequest,
+          ({ method, url }) => Effect.as(logged({ method, url, status: 503 }, "The service ends"), ending)
+        )
+        : app
+    )
+    const operated = yield* OperationsApp.around(taken, {
       basePath: options.basePath,
       isReady,
       isEnding: Effect.sync(() => state.isEnding)
     })
+    const whole = Effect.map(
+      wholeAnswer(operated),
+      (answer) => state.isEnding ? HttpServerResponse.setHeader(answer, "connection", "close") : answer
+    )
     const handler = yield* Effect.locally(
-      NodeHttpServer.makeHandler(traced(operated)),
+      NodeHttpServer.makeHandler(traced(whole)),
       HttpMiddleware.currentTracerDisabledWhen,
       constTrue
     )
-    const server = createServer({ requestTimeout: 0, keepAliveTimeout: 65_000 }, handler)
+    const limits = options.limits ?? {}
+    const server = createServer(NodeConnections.settings(limits))
+    const closeIdle = yield* NodeConnections.watched(server, limits)
+    server.on("request", handler)
     const host = options.host ?? "127.0.0.1"
     const port = yield* Effect.acquireRelease(listening(server, host, options.port ?? 0), () => {
       state.isEnding = true
-      return closed(server, options.drain ?? "30 seconds")
+      return closed(server, closeIdle, options.drain)
     })
     const reached = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host
     return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`
