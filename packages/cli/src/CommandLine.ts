@@ -223,6 +223,11 @@ const serve = Command.make(
       ),
       Options.optional
     ),
+    drain: Arguments.wholeNumber("drain", { from: 0, to: 3600 }).pipe(
+      Options.withPseudoName("SECONDS"),
+      Options.withDescription("How long requests under way may take when it is asked to end. Default: 30"),
+      Options.optional
+    ),
     json: Arguments.json,
     ...Arguments.shared
   },

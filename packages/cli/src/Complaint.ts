@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Arguments from "./Arguments.js"
+import * as AskedToEnd from "./internal/askedToEnd.js"
 import { messageOf } from "./internal/message.js"
 import { Output, OutputFailed } from "./Output.js"
 import * as Printable from "./Printable.js"
@@ -46,7 +47,7 @@ export const ofCause = (cause: Cause.Cause<unknown>): Option.Option<string> =>
   Option.match(Cause.failureOption(cause), {
     onSome: ofError,
     onNone: () =>
-      Option.some(
+      AskedToEnd.isIn(cause) ? Option.none() : Option.some(
         Cause.isInterruptedOnly(cause) ? "Interrupted." : `This is a bug in stevedore.\n${Cause.pretty(cause)}`
       )
   })

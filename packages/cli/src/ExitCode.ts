@@ -9,6 +9,7 @@ import * as ConfigError from "effect/ConfigError"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as AskedToEnd from "./internal/askedToEnd.js"
 import * as HangUp from "./internal/hangUp.js"
 
 /**
@@ -90,6 +91,13 @@ export const ofExit = <A, E>(exit: Exit.Exit<A, E>): number =>
     onFailure: (cause) =>
       Option.match(Cause.failureOption(cause), {
         onSome: ofError,
-        onNone: () => !Cause.isInterruptedOnly(cause) ? failed : HangUp.isIn(cause) ? hungUp : interrupted
+        onNone: () =>
+          !Cause.isInterruptedOnly(cause)
+            ? failed
+            : AskedToEnd.isIn(cause)
+            ? ok
+            : HangUp.isIn(cause)
+            ? hungUp
+            : interrupted
       })
   })

@@ -7,11 +7,13 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as ServeSettings from "@stevedore/server/ServeSettings"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { createRequire } from "node:module"
+import { endingWell } from "./internal/askedToEnd.js"
 import * as Installed from "./internal/installed.js"
 import * as ServeInstalled from "./internal/serveInstalled.js"
 import { settingInvalid } from "./internal/settingInvalid.js"
@@ -36,6 +38,8 @@ export interface Options {
   readonly directory: string
   /** The origin by which clients reach the service; if none, where it listens. */
   readonly publicUrl: Option.Option<string>
+  /** How long what is under way may take when it is asked to end, in seconds. */
+  readonly drain: Option.Option<number>
   readonly json: boolean
 }
 
@@ -72,6 +76,8 @@ const ofBucket = (api: string, profile: string): ReadonlyArray<string> => [
 const failed = ({ option, problem }: { readonly option: string; readonly problem: string }): InvalidInput =>
   new InvalidInput({ input: option.startsWith("STEVEDORE_") ? option : `--${option}`, problem })
 
+const drainOf = ({ drain }: Options) => Option.getOrUndefined(Option.map(drain, Duration.seconds))
+
 const inDirectory = (options: Options, basePath: string | undefined) =>
   Effect.gen(function*() {
     yield* Installed.check("serve", ServeInstalled.problem(createRequire(import.meta.url)))
@@ -84,6 +90,7 @@ const inDirectory = (options: Options, basePath: string | undefined) =>
         host: options.host,
         port: options.port,
         basePath,
+        drain: drainOf(options),
         directory: options.directory,
         quota,
         origins,
@@ -108,7 +115,7 @@ const inBucket = (options: Options, basePath: string | undefined, settings: Serv
     }
     const NodeProduction = yield* Effect.promise(() => import("@stevedore/server/NodeProduction"))
     const serving = yield* Effect.mapError(
-      NodeProduction.serve({ settings, host: options.host, port: options.port, basePath }),
+      NodeProduction.serve({ settings, host: options.host, port: options.port, basePath, drain: drainOf(options) }),
       failed
     )
     const profile = yield* Effect.mapError(
@@ -120,7 +127,7 @@ const inBucket = (options: Options, basePath: string | undefined, settings: Serv
   })
 
 /**
- * Serves until interrupted. Then it takes no more requests, lets those under way end, and ends. Where the environment names a
+ * Serves until interrupted. Then it takes no more requests, lets those under way end, and ends well. Where the environment names a
  * database and a bucket, files are kept there, and there may be any number of instances.
  *
  * @since 0.1.0
@@ -129,7 +136,7 @@ const inBucket = (options: Options, basePath: string | undefined, settings: Serv
 export const run = (
   options: Options
 ): Effect.Effect<never, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
-  Effect.scoped(Effect.gen(function*() {
+  endingWell(Effect.scoped(Effect.gen(function*() {
     const output = yield* Output
     const settings = yield* Effect.mapError(ServeSettings.settings, settingInvalid)
     const basePath = Option.getOrUndefined(yield* Effect.transposeMapOption(options.basePath, checkPath))
@@ -138,4 +145,4 @@ export const run = (
       : yield* inDirectory(options, basePath)
     yield* options.json ? output.json([report]) : output.lines(lines)
     return yield* Effect.never
-  }))
+  })))

@@ -92,5 +92,7 @@ export const run = (
     }
   }).pipe(
     Effect.catchTag("StorageRefused", ({ message }) => new BucketFailed({ problem: `The bucket: ${message}` })),
-    Effect.provide(FetchHttpClient.layer)
+    Effect.provide(FetchHttpClient.layer),
+    // one is an answer of the store, and its target another's
+    Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })
   )

@@ -9,6 +9,7 @@ import { stripVTControlCharacters } from "node:util"
 import { asWritten } from "../Arguments.js"
 import { OutputFailed } from "../Output.js"
 import * as Reports from "../Reports.js"
+import * as AskedToEnd from "./askedToEnd.js"
 
 const isKind = Schema.is(ErrorKind.ErrorKind)
 
@@ -22,7 +23,7 @@ const wordsOf = (error: ValidationError.ValidationError): string =>
 
 /**
  * The line of `--json` for the end of a run, of which `said` is what would be said in words; none if the reader of the
- * output closed it, which is no failure.
+ * output closed it, or a service was asked to end, which is no failure.
  *
  * @internal
  */
@@ -31,7 +32,7 @@ export const reportOf = (
   said: Option.Option<string>
 ): Option.Option<typeof Reports.CommandFailed.Type> => {
   const error = Option.getOrUndefined(Cause.failureOption(cause))
-  if (error instanceof OutputFailed && error.closed) return Option.none()
+  if (AskedToEnd.isIn(cause) || (error instanceof OutputFailed && error.closed)) return Option.none()
   if (isError(error)) return Option.some({ type: "failed", error: Reports.failure(error) })
   const rest = ValidationError.isValidationError(error)
     ? { _tag: error._tag, kind: "input" as const, message: Option.getOrElse(said, () => wordsOf(error)) }
