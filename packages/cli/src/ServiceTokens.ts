@@ -135,6 +135,9 @@ export const run = (
     yield* actions[action](options).pipe(
       Effect.provide(yield* table(options)),
       Effect.provide(Identifiers.layerSecure),
-      Effect.catchTag("TableFailed", ({ message }) => wrong("token", message))
+      Effect.catchTags({
+        TableFailed: ({ message }) => wrong("token", message),
+        TenantInvalid: ({ message }) => wrong("--tenant", message)
+      })
     )
   })

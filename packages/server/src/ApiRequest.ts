@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type { Declaration } from "./Files.js"
+import { isHeaderValue } from "./internal/headerValue.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 
 /**
@@ -24,13 +25,21 @@ export const LARGEST = { single: 5_000_000_000, multipart: 10_000_000_000 } as c
 type Names = ServiceProfile.ServiceProfile["fields"]
 
 const Name = Schema.NonEmptyString.pipe(
-  Schema.filter((name) => charactersIn(name) <= 1024 || "Expected a name of at most 1024 characters")
+  Schema.filter((name) => charactersIn(name) <= 1024 || "Expected a name of at most 1024 characters"),
+  // PostgreSQL has no place for it
+  Schema.filter((name) => !name.includes("\0") || "Expected no character U+0000")
+)
+
+// a header of each download
+const MediaType = Schema.String.pipe(
+  Schema.maxLength(255),
+  Schema.filter((type) => isHeaderValue(type) || "Expected visible characters of ASCII, such as text/plain")
 )
 
 const Fields = (largest: number) =>
   Schema.Struct({
     name: Name,
-    type: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.maxLength(255)))),
+    type: Schema.optional(Schema.NullOr(MediaType)),
     size: Schema.Int.pipe(Schema.between(1, largest)),
     metadata: Schema.optional(Metadata.Metadata)
   })

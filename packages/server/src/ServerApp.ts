@@ -19,7 +19,7 @@ import * as Option from "effect/Option"
 import * as ApiRequest from "./ApiRequest.js"
 import type { Principal } from "./Authorize.js"
 import { Authorize } from "./Authorize.js"
-import type { Declaration, FileRecord } from "./Files.js"
+import type { FileRecord } from "./Files.js"
 import { attachment } from "./Files.js"
 import { FileStore } from "./FileStore.js"
 import type { FileRow } from "./FileTable.js"
@@ -40,7 +40,7 @@ import { RateLimit } from "./RateLimit.js"
 import * as ServerMetrics from "./ServerMetrics.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 import type * as StorageRefused from "./StorageRefused.js"
-import type { Scope } from "./Tokens.js"
+import * as Tokens from "./Tokens.js"
 import type { ListedParts } from "./Uploads.js"
 import { toRecord, Uploads } from "./Uploads.js"
 
@@ -145,21 +145,6 @@ const searchOf = (url: string): string => {
   return mark === -1 ? "" : url.slice(mark + 1)
 }
 
-// PostgreSQL has no place for it
-const checkNames = (
-  declared: Declaration,
-  fields: ServiceProfile.ServiceProfile["fields"]
-): Effect.Effect<Declaration, ServiceRefused.ServiceRefused> => {
-  const wrong = declared.name.includes("\0")
-    ? fields.fileName
-    : declared.type?.includes("\0") === true
-    ? fields.mediaType
-    : undefined
-  return wrong === undefined
-    ? Effect.succeed(declared)
-    : Effect.fail(ServiceRefused.invalid(wrong, "Expected no character U+0000"))
-}
-
 const isId = (text: string): boolean => /^[0-9A-Za-z]{22}$/.test(text)
 
 const routed = (path: string): Router.Route["path"] => `/${path.slice(1).replace("{file_id}", ":id")}`
@@ -199,8 +184,7 @@ export const make = (
 
     const initiate: Endpoint = (who, request) =>
       Effect.gen(function*() {
-        const { unknownFields, value } = yield* ApiRequest.parseInitiate(yield* textOf(request), fields)
-        const file = yield* checkNames(value, fields)
+        const { unknownFields, value: file } = yield* ApiRequest.parseInitiate(yield* textOf(request), fields)
         const { fileId, uploadUrl } = yield* uploads.initiate(who, file)
         yield* observed(({ declared }) => declared({ fileId, file, urls: 1, unknownFields }))
         return resource(named([[fields.fileId, fileId], ["upload_url", uploadUrl]]), 201)
@@ -209,8 +193,8 @@ export const make = (
     const initiateLarge: Endpoint = (who, request) =>
       Effect.gen(function*() {
         const { unknownFields, value } = yield* ApiRequest.parseInitiateLarge(yield* textOf(request), fields)
-        const file = yield* checkNames(value.declared, fields)
-        const { fileId, uploadId, urls } = yield* uploads.initiateLarge(who, file, value.parts)
+        const { declared: file, parts } = value
+        const { fileId, uploadId, urls } = yield* uploads.initiateLarge(who, file, parts)
         yield* observed(({ declared }) => declared({ fileId, file, urls: urls.length, unknownFields }))
         return resource(
           named([
@@ -265,8 +249,11 @@ export const make = (
         if (options.overwrites !== true && row.etag !== undefined && object.etag !== row.etag) {
           return yield* ServiceRefused.make(409, "Conflict", { message: "What is stored is not what was completed" })
         }
-        return HttpServerResponse.setHeaders(yield* ObjectAnswer.make(request.headers, object, store), {
-          "content-type": row.mediaType ?? object.contentType ?? "application/octet-stream",
+        return HttpServerResponse.setHeaders(yield* ObjectAnswer.make(request.headers, {
+          ...object,
+          // what was declared, whatever its PUT has said
+          contentType: row.mediaType ?? object.contentType ?? "application/octet-stream"
+        }, store), {
           "content-disposition": attachment(row.name),
           "x-content-type-options": "nosniff"
         })
@@ -307,9 +294,12 @@ export const make = (
           : resource(yield* imported, 201)
       })
 
-    const guarded = (scope: Scope, endpoint: Endpoint, id: string, request: HttpServerRequest.HttpServerRequest) =>
+    const guarded = (scope: Tokens.Scope, endpoint: Endpoint, id: string, request: HttpServerRequest.HttpServerRequest) =>
       Effect.gen(function*() {
         const who = yield* authorize(request.headers)
+        if (!Tokens.isTenant(who.tenant)) {
+          return yield* ServiceRefused.make(500, "InternalError", { reason: `The tenant of ${who.id} has no valid name` })
+        }
         const admission = Option.getOrUndefined(yield* limit(who.tenant))
         const answer = Effect.gen(function*() {
           if (admission?.admitted === false) {
@@ -344,7 +334,7 @@ export const make = (
     const route = (
       method: Router.Route["method"],
       path: Router.Route["path"],
-      scope: Scope,
+      scope: Tokens.Scope,
       endpoint: Endpoint,
       isOfFile = false
     ): Router.Route => ({

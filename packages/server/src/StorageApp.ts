@@ -16,6 +16,7 @@ import type { Signing } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
 import { FileTable } from "./FileTable.js"
 import * as Identifiers from "./Identifiers.js"
+import { isHeaderValue } from "./internal/headerValue.js"
 import { logged } from "./internal/logged.js"
 import * as ObjectAnswer from "./ObjectAnswer.js"
 import { Observer } from "./Observer.js"
@@ -45,12 +46,21 @@ export interface Options extends Partial<StorageCors.Settings> {
   readonly putsPerUrl?: number | undefined
 }
 
+const WISHED = /^response-(cache-control|content-(?:disposition|encoding|language|type)|expires)$/
+
 /** The headers of the answer that a URL has signed, such as `response-content-type`. */
-const wished = (query: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(query).flatMap(([name, value]) =>
-      name.startsWith("response-") ? [[name.slice("response-".length), value]] : []
-    )
+const wished = (query: Readonly<Record<string, string>>) =>
+  Effect.map(
+    Effect.forEach(Object.entries(query), ([name, value]) => {
+      const [, header] = WISHED.exec(name) ?? []
+      return header === undefined || isHeaderValue(value)
+        ? Effect.succeed(header === undefined ? [] : [[header, value] as const])
+        : StorageRefused.make("InvalidArgument", {
+          reason: "Expected visible characters of ASCII",
+          details: { ArgumentName: name }
+        })
+    }),
+    (headers) => Object.fromEntries(headers.flat())
   )
 
 const KEY = /^files\/([^/]+)\/([^/]+)$/
@@ -136,11 +146,15 @@ export const make = (
             return HttpServerResponse.empty({ status: 200, headers: { ...options.putHeaders, etag } })
           }
           case "GET":
-          case "HEAD":
-            return HttpServerResponse.setHeaders(
-              yield* ObjectAnswer.make(request.headers, yield* store.head(key), store),
-              wished(verified.query)
-            )
+          case "HEAD": {
+            const headers: Readonly<Record<string, string>> = yield* wished(verified.query)
+            const object = yield* store.head(key)
+            const told = { ...object, contentType: headers["content-type"] ?? object.contentType }
+            return HttpServerResponse.setHeaders(yield* ObjectAnswer.make(request.headers, told, store), {
+              ...headers,
+              "x-content-type-options": "nosniff"
+            })
+          }
           default:
             return yield* StorageRefused.make("MethodNotAllowed", { details: { Method: request.method } })
         }

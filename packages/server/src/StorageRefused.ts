@@ -111,7 +111,8 @@ export class StorageRefused extends Schema.TaggedError<StorageRefused>("@stevedo
   }
 ) {
   override get message(): string {
-    return `Storage answered ${this.status} ${this.code}: ${this.reason}`
+    const id = this.details["StoreRequestId"]
+    return `Storage answered ${this.status} ${this.code}: ${this.reason}${id === undefined ? "" : ` (request ${id})`}`
   }
 }
 

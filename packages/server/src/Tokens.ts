@@ -30,6 +30,32 @@ export const Scope = Schema.Literal("read", "write")
  */
 export type Scope = typeof Scope.Type
 
+const TENANT = /^[A-Za-z0-9][\w.-]{0,63}$/
+
+/**
+ * Whether a tenant may have this name: at most 64 letters, digits, dots, hyphens and underscores, of which the first is a letter
+ * or a digit. It is part of keys and paths.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isTenant = (name: string): boolean => TENANT.test(name)
+
+/**
+ * No tenant may have this name: see {@link isTenant}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TenantInvalid extends Schema.TaggedError<TenantInvalid>("@stevedore/server/TenantInvalid")(
+  "TenantInvalid",
+  { tenant: Schema.String }
+) {
+  override get message(): string {
+    return "A tenant's name has at most 64 letters, digits, dots, hyphens and underscores, and begins with a letter or a digit"
+  }
+}
+
 /**
  * What is kept of a token. `id` names it to whoever administers the service. Times are in milliseconds of the Unix epoch.
  *
@@ -93,9 +119,14 @@ export const create = (options: {
   readonly owner: { readonly id: string; readonly name: string }
   readonly scopes?: ReadonlyArray<Scope> | undefined
   readonly lifetime?: Duration.DurationInput | undefined
-}): Effect.Effect<{ readonly token: Redacted.Redacted; readonly record: TokenRecord }, TableFailed, Tokens> =>
+}): Effect.Effect<
+  { readonly token: Redacted.Redacted; readonly record: TokenRecord },
+  TableFailed | TenantInvalid,
+  Tokens
+> =>
   Effect.gen(function*() {
     const tokens = yield* Tokens
+    if (!isTenant(options.tenant)) return yield* new TenantInvalid({ tenant: options.tenant })
     const now = yield* Clock.currentTimeMillis
     const secret = `api.${yield* Identifiers.secret}`
     const lifetime = Duration.decode(options.lifetime ?? "30 days")

@@ -43,8 +43,10 @@ export interface Answer {
   readonly xml: S3Xml.Element | undefined
 }
 
-const refused = (status: number, code: string, reason: string) =>
-  new StorageRefused.StorageRefused({ status, code, reason, details: {} })
+const requestIdOf = (headers: Answer["headers"]): Readonly<Record<string, string>> => {
+  const id = headers["x-amz-request-id"]
+  return id !== undefined && /^[\w:/+=.-]{1,128}$/.test(id) ? { StoreRequestId: id } : {}
+}
 
 const wrongAnswer = (reason: string) =>
   StorageRefused.make("InternalError", { reason: `The store's answer cannot be read: ${reason}` })
@@ -61,13 +63,22 @@ const usualCodes: Readonly<Record<number, StorageRefused.RefusalCode>> = {
   503: "ServiceUnavailable"
 }
 
-const refusalOf = (status: number, xml: S3Xml.Element | undefined): StorageRefused.StorageRefused => {
+const refusalOf = (
+  status: number,
+  headers: Answer["headers"],
+  xml: S3Xml.Element | undefined
+): StorageRefused.StorageRefused => {
   const error = xml?.name === "Error" ? xml : undefined
   const code = (error && S3Xml.text(error, "Code")) ?? usualCodes[status] ?? `Status${status}`
   const reason = error && S3Xml.text(error, "Message")
   // an error that comes with a success is one of the store
   const told = status < 300 ? 500 : status
-  return reason === undefined || reason === "" ? StorageRefused.fromStatus(told, code) : refused(told, code, reason)
+  return new StorageRefused.StorageRefused({
+    status: told,
+    code,
+    reason: reason === undefined || reason === "" ? StorageRefused.fromStatus(told, code).reason : reason,
+    details: requestIdOf(headers)
+  })
 }
 
 // without the request, whose URL contains the signature
@@ -161,7 +172,7 @@ export const make = (
       )
       const xml = yield* xmlOf(status, response.text)
       return status >= 300 || xml?.name === "Error"
-        ? yield* refusalOf(status, xml)
+        ? yield* refusalOf(status, headers, xml)
         : { status, headers, xml }
     }).pipe(
       Effect.timeoutFail({
@@ -190,7 +201,7 @@ export const make = (
         }))
         if (response.status >= 300) {
           const xml = yield* xmlOf(response.status, yield* bodyOf(response))
-          return yield* refusalOf(response.status, xml)
+          return yield* refusalOf(response.status, response.headers, xml)
         }
         return Stream.mapError(response.stream, unreachable)
       }))
