@@ -145,6 +145,13 @@ const inSqlite = (sql: SqlClient.SqlClient) =>
     Effect.zipRight(run)
   )
 
+// its statements would be those of SQLite
+const unknownDialect = (name: string) =>
+  new Migrator.MigrationError({
+    reason: "failed",
+    message: `The database is ${name}: only PostgreSQL and SQLite can be used`
+  })
+
 /**
  * Makes the tables that are missing, and does nothing if none is. The names of all of them begin with `bulk_`. Safe to
  * run anywhere, any number of times, and by several processes at once. The ledger's table holds pre-signed URLs while
@@ -156,5 +163,13 @@ const inSqlite = (sql: SqlClient.SqlClient) =>
  */
 export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Effect.flatMap(
   SqlClient.SqlClient,
-  (sql) => Effect.asVoid(isPostgres(sql) ? inPostgres : inSqlite(sql))
+  (sql) =>
+    Effect.asVoid(sql.onDialectOrElse({
+      pg: () => inPostgres,
+      sqlite: () => inSqlite(sql),
+      mysql: () => unknownDialect("MySQL"),
+      mssql: () => unknownDialect("Microsoft SQL Server"),
+      clickhouse: () => unknownDialect("ClickHouse"),
+      orElse: () => unknownDialect("of an unknown kind")
+    }))
 )

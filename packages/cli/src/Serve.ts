@@ -139,6 +139,10 @@ export const run = (
   endingWell(Effect.scoped(Effect.gen(function*() {
     const output = yield* Output
     const settings = yield* Effect.mapError(ServeSettings.settings, settingInvalid)
+    yield* Effect.mapError(
+      ServeSettings.checkVariables(Option.isSome(settings) ? "bucket" : "directory"),
+      settingInvalid
+    )
     const basePath = Option.getOrUndefined(yield* Effect.transposeMapOption(options.basePath, checkPath))
     const { lines, report } = Option.isSome(settings)
       ? yield* inBucket(options, basePath, settings.value)

@@ -25,9 +25,11 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
+import type * as ConfigProvider from "effect/ConfigProvider"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -284,6 +286,65 @@ export const store: Effect.Effect<S3FileStore.Options, SettingInvalid, FileSyste
     }
   }
 )
+
+const ofBoth = ["QUOTA_BYTES", "QUOTA_FILES", "ORIGINS"]
+
+const ofBucket = [
+  "DATABASE_URL",
+  "DATABASE_URL_FILE",
+  "BUCKET",
+  "S3_REGION",
+  "S3_ENDPOINT",
+  "S3_PUBLIC_ENDPOINT",
+  "S3_PATH_STYLE",
+  "S3_ACCESS_KEY_ID",
+  "S3_SECRET_ACCESS_KEY",
+  "S3_SECRET_ACCESS_KEY_FILE",
+  "S3_SESSION_TOKEN",
+  "S3_SESSION_TOKEN_FILE",
+  "ENCRYPTION",
+  "KMS_KEY_ID",
+  "RATE_LIMIT"
+]
+
+/** The names of what is set below a path of the environment. */
+const namesBelow = (
+  provider: ConfigProvider.ConfigProvider.Flat,
+  path: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<string>, ConfigError.ConfigError> =>
+  Effect.flatMap(provider.enumerateChildren(path), (children) =>
+    HashSet.size(children) === 0
+      ? Effect.succeed([path.join("_")])
+      : Effect.map(
+        Effect.forEach(children, (child) => namesBelow(provider, [...path, child])),
+        (names) => names.flat()
+      ))
+
+/**
+ * Refuses a variable of the service that has no effect: because there is none of this name, or because the service that keeps
+ * its files in a directory has no use for it.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const checkVariables = (form: "directory" | "bucket"): Effect.Effect<void, SettingInvalid> =>
+  Effect.gen(function*() {
+    const path = PREFIX.split("_").filter((word) => word !== "")
+    const names = yield* Effect.mapError(
+      Effect.configProviderWith(({ flattened }) => namesBelow(flattened, path)),
+      (error) => named(error, PREFIX)
+    )
+    for (const variable of names.filter((name) => name.startsWith(PREFIX))) {
+      const name = variable.slice(PREFIX.length)
+      if (ofBoth.includes(name) || Option.isNone(yield* optional(variable))) continue
+      if (!ofBucket.includes(name)) {
+        return yield* invalid(variable, `there is no such variable: there are ${[...ofBoth, ...ofBucket].join(", ")}`)
+      }
+      if (form === "directory") {
+        return yield* invalid(variable, "has no effect without a database and a bucket: leave it out")
+      }
+    }
+  })
 
 /**
  * The production form; none where neither a database nor a bucket is named.

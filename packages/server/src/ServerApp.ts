@@ -249,14 +249,17 @@ export const make = (
         if (options.overwrites !== true && row.etag !== undefined && object.etag !== row.etag) {
           return yield* ServiceRefused.make(409, "Conflict", { message: "What is stored is not what was completed" })
         }
-        return HttpServerResponse.setHeaders(yield* ObjectAnswer.make(request.headers, {
-          ...object,
-          // what was declared, whatever its PUT has said
-          contentType: row.mediaType ?? object.contentType ?? "application/octet-stream"
-        }, store), {
-          "content-disposition": attachment(row.name),
-          "x-content-type-options": "nosniff"
-        })
+        return HttpServerResponse.setHeaders(
+          yield* ObjectAnswer.make(request.headers, {
+            ...object,
+            // what was declared, whatever its PUT has said
+            contentType: row.mediaType ?? object.contentType ?? "application/octet-stream"
+          }, store),
+          {
+            "content-disposition": attachment(row.name),
+            "x-content-type-options": "nosniff"
+          }
+        )
       })
 
     const tokenInfo: Endpoint = (who) => Effect.succeed(resource({ id: who.id, subdomain: who.tenant }))
@@ -294,11 +297,18 @@ export const make = (
           : resource(yield* imported, 201)
       })
 
-    const guarded = (scope: Tokens.Scope, endpoint: Endpoint, id: string, request: HttpServerRequest.HttpServerRequest) =>
+    const guarded = (
+      scope: Tokens.Scope,
+      endpoint: Endpoint,
+      id: string,
+      request: HttpServerRequest.HttpServerRequest
+    ) =>
       Effect.gen(function*() {
         const who = yield* authorize(request.headers)
         if (!Tokens.isTenant(who.tenant)) {
-          return yield* ServiceRefused.make(500, "InternalError", { reason: `The tenant of ${who.id} has no valid name` })
+          return yield* ServiceRefused.make(500, "InternalError", {
+            reason: `The tenant of ${who.id} has no valid name`
+          })
         }
         const admission = Option.getOrUndefined(yield* limit(who.tenant))
         const answer = Effect.gen(function*() {

@@ -205,6 +205,13 @@ const inSqlite = (sql: SqlClient.SqlClient) =>
     Effect.zipRight(migrating)
   )
 
+// its statements would be those of SQLite
+const unknownDialect = (name: string) =>
+  new Migrator.MigrationError({
+    reason: "failed",
+    message: `The database is ${name}: only PostgreSQL and SQLite can be used`
+  })
+
 /**
  * Makes the tables that are missing: all begin with `stevedore_`. Safe to run by several instances at once.
  *
@@ -213,7 +220,15 @@ const inSqlite = (sql: SqlClient.SqlClient) =>
  */
 export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Effect.flatMap(
   SqlClient.SqlClient,
-  (sql) => Effect.asVoid(isPostgres(sql) ? inPostgres : inSqlite(sql))
+  (sql) =>
+    Effect.asVoid(sql.onDialectOrElse({
+      pg: () => inPostgres,
+      sqlite: () => inSqlite(sql),
+      mysql: () => unknownDialect("MySQL"),
+      mssql: () => unknownDialect("Microsoft SQL Server"),
+      clickhouse: () => unknownDialect("ClickHouse"),
+      orElse: () => unknownDialect("of an unknown kind")
+    }))
 )
 
 interface Row {
