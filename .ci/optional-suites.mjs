@@ -93,6 +93,12 @@ export const optionalSuites = [
     probe: () => hasNamespaces
   },
   {
+    files: "packages/server/test/integration/Proxies.test.ts",
+    needs: "nginx, Caddy and HAProxy",
+    install: "On Debian: apt-get install nginx-light caddy haproxy.",
+    probe: () => ["/usr/sbin/nginx", "/usr/bin/caddy", "/usr/sbin/haproxy"].every((path) => existsSync(path))
+  },
+  {
     files: "packages/browser/test/integration/chromium/**",
     needs: "a Chromium",
     install: "On Debian: apt-get install chromium. CHROMIUM_PATH names one that is elsewhere.",

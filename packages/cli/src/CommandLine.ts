@@ -219,7 +219,7 @@ const serve = Command.make(
     publicUrl: Options.text("public-url").pipe(
       Options.withPseudoName("URL"),
       Options.withDescription(
-        "Origin by which clients reach it, where a proxy is before it. Default: where it listens"
+        "URL by which clients reach it, where a proxy is before it, which takes a path in it away. Default: where it listens"
       ),
       Options.optional
     ),

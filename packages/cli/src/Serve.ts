@@ -36,17 +36,20 @@ export interface Options {
   readonly basePath: Option.Option<string>
   /** Where the files and their rows are kept. */
   readonly directory: string
-  /** The origin by which clients reach the service; if none, where it listens. */
+  /** The URL by which clients reach the service; if none, where it listens. */
   readonly publicUrl: Option.Option<string>
   /** How long what is under way may take when it is asked to end, in seconds. */
   readonly drain: Option.Option<number>
   readonly json: boolean
 }
 
-const checkOrigin = (text: string) =>
-  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).pathname === "/"
+const checkPublicUrl = (text: string) =>
+  URL.canParse(text) && /^https?:\/\/[^/?#@]+(?:\/[\w.~-]+)*\/?$/.test(text)
     ? Effect.succeed(text)
-    : new InvalidInput({ input: "--public-url", problem: "expected an origin, such as https://files.example" })
+    : new InvalidInput({
+      input: "--public-url",
+      problem: "expected a URL such as https://files.example or https://files.example/uploads"
+    })
 
 const checkPath = (text: string) =>
   /^\/(?:[\w.~-]+\/?)+$/.test(text)
@@ -81,7 +84,7 @@ const drainOf = ({ drain }: Options) => Option.getOrUndefined(Option.map(drain, 
 const inDirectory = (options: Options, basePath: string | undefined) =>
   Effect.gen(function*() {
     yield* Installed.check("serve", ServeInstalled.problem(createRequire(import.meta.url)))
-    const publicUrl = yield* Effect.transposeMapOption(options.publicUrl, checkOrigin)
+    const publicUrl = yield* Effect.transposeMapOption(options.publicUrl, checkPublicUrl)
     const quota = yield* Effect.mapError(ServeSettings.quota, settingInvalid)
     const origins = yield* Effect.mapError(ServeSettings.origins, settingInvalid)
     const NodeServe = yield* Effect.promise(() => import("@stevedore/server/NodeServe"))

@@ -31,7 +31,7 @@ export class FileStore extends Context.Tag("@stevedore/server/FileStore")<FileSt
 
 /**
  * Where a store is reached that cannot sign, and what signs for it. `origin` is as clients see it, such as
- * `https://files.example`; paths are `/bucket/key`.
+ * `https://files.example`; paths are `/bucket/key`, after `path`.
  *
  * @since 0.1.0
  * @category models
@@ -40,6 +40,8 @@ export interface Signing {
   readonly credential: UrlSigner.Credential
   readonly origin: string
   readonly bucket: string
+  /** What stands before the bucket in the paths of clients, such as `/api`. Defaults to nothing. */
+  readonly path?: string | undefined
 }
 
 /**
@@ -57,7 +59,7 @@ export const signed = (store: ObjectStore.ObjectStoreService, signing: Signing):
         UrlSigner.sign(signing.credential, {
           method: request.method,
           origin: signing.origin,
-          path: UrlSigner.pathOf(signing.bucket, request.key),
+          path: `${signing.path ?? ""}${UrlSigner.pathOf(signing.bucket, request.key)}`,
           query: ObjectStore.queryOf(request),
           headers: request.headers,
           at,

@@ -23,6 +23,7 @@ import * as FileStore from "./FileStore.js"
 import * as Identifiers from "./Identifiers.js"
 import * as NodeListen from "./internal/nodeListen.js"
 import { ServeFailed } from "./internal/nodeListen.js"
+import { prefixOf } from "./internal/prefix.js"
 import * as ObjectStoreDirectory from "./ObjectStoreDirectory.js"
 import * as ServerApp from "./ServerApp.js"
 import * as SqlFileTable from "./SqlFileTable.js"
@@ -42,8 +43,8 @@ export interface Options extends ServerApp.Options, Uploads.Options, NodeListen.
   /** Where the files and their rows are kept: made if it is missing, for its owner alone. One process at a time has it. */
   readonly directory: string
   /**
-   * The origin by which clients reach the service, such as `https://files.example` if a proxy is before it. Defaults to
-   * where it listens.
+   * The URL by which clients reach the service, such as `https://files.example` or `https://files.example/uploads` if a proxy
+   * is before it, which takes the path away. What stands in `basePath` it leaves. Defaults to where it listens.
    */
   readonly publicUrl?: string | undefined
 }
@@ -173,14 +174,18 @@ export const serve = (
     yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
     yield* locked(directory)
 
-    const state = { origin: options.publicUrl?.replace(/\/+$/, "") ?? "" }
+    const state = { publicUrl: options.publicUrl?.replace(/\/+$/, "") ?? "" }
+    const prefix = prefixOf(options.basePath)
     const secret = yield* remembered(join(directory, "signing-key"), Identifiers.secret)
     const signing: FileStore.Signing = {
       credential: { accessKeyId: "STEVEDORE", secretAccessKey: Redacted.make(secret), region: REGION },
       bucket: BUCKET,
       // known when it listens, which is before anybody asks
       get origin() {
-        return state.origin
+        return new URL(state.publicUrl).origin
+      },
+      get path() {
+        return `${new URL(state.publicUrl).pathname.replace(/\/+$/, "")}${prefix}`
       }
     }
     const database = databaseIn(join(directory, DATABASE))
@@ -198,17 +203,24 @@ export const serve = (
     )
     const context = yield* Layer.build(Layer.provideMerge(Sweeper.layer(), parts))
     const api = yield* Effect.provide(ServerApp.make(options), context)
-    const storage = yield* Effect.provide(StorageApp.make(signing), context)
+    const storage = yield* Effect.provide(
+      StorageApp.make(signing, {
+        get publicUrl() {
+          return state.publicUrl
+        }
+      }),
+      context
+    )
     const token = yield* Effect.provide(tokenIn(join(directory, "token")), context)
     const isReady = Effect.provide(ServerApp.isReady, context)
 
     const app: HttpApp.Default = Effect.flatMap(
       HttpServerRequest.HttpServerRequest,
-      ({ url }) => url.startsWith(`/${BUCKET}/`) ? storage : api
+      ({ url }) => url.startsWith(`${prefix}/${BUCKET}/`) ? storage : api
     )
     // the last of all: it is the first to end
     const origin = yield* NodeListen.listen(app, isReady, options)
-    if (state.origin === "") state.origin = origin
+    if (state.publicUrl === "") state.publicUrl = origin
 
     const profile = join(directory, "profile.json")
     const fitting = ServiceProfile.extend(ServerApp.profile, {
@@ -216,7 +228,7 @@ export const serve = (
     })
     const encoded = yield* Schema.encode(ServiceProfile.ServiceProfile)(fitting)
     yield* fs.writeFileString(profile, `${JSON.stringify(encoded, undefined, 2)}\n`)
-    return { baseUrl: NodeListen.baseUrl(state.origin, options.basePath), token, profile }
+    return { baseUrl: `${state.publicUrl}${prefix}`, token, profile }
   }).pipe(
     Effect.provide(Identifiers.layerSecure),
     Effect.mapError((error) =>

@@ -40,6 +40,11 @@ export interface Options extends Partial<StorageCors.Settings> {
    */
   readonly overwrites?: boolean | undefined
   /**
+   * The URL by which clients reach the server of this app, such as `https://files.example/uploads`. Signatures are verified for
+   * it, whatever host and path a proxy makes of it. Defaults to the `Host` of each request.
+   */
+  readonly publicUrl?: string | undefined
+  /**
    * How many PUTs of one URL there may be at once: one that its client has given up, and the next. Defaults to 4; more are
    * refused with 503 `SlowDown`.
    */
@@ -63,6 +68,16 @@ const wished = (query: Readonly<Record<string, string>>) =>
     (headers) => Object.fromEntries(headers.flat())
   )
 
+/** The request as its client has sent it, before a proxy. */
+const asSent = (
+  { headers, method, url }: HttpServerRequest.HttpServerRequest,
+  publicUrl: string | undefined
+): UrlVerifier.ReceivedRequest => {
+  if (publicUrl === undefined) return { method, target: url, headers }
+  const { host, pathname } = new URL(publicUrl)
+  return { method, target: `${pathname.replace(/\/+$/, "")}${url}`, headers: { ...headers, host } }
+}
+
 const KEY = /^files\/([^/]+)\/([^/]+)$/
 
 /**
@@ -73,7 +88,7 @@ const KEY = /^files\/([^/]+)\/([^/]+)$/
  * @category constructors
  */
 export const make = (
-  signing: Pick<Signing, "credential" | "bucket">,
+  signing: Pick<Signing, "credential" | "bucket" | "path">,
   options: Options = {}
 ): Effect.Effect<HttpApp.Default, never, FileStore | FileTable> =>
   Effect.gen(function*() {
@@ -135,10 +150,10 @@ export const make = (
         }
         const verified = yield* UrlVerifier.verify(
           signing.credential,
-          { method: request.method, target: request.url, headers: request.headers },
+          asSent(request, options.publicUrl),
           yield* Clock.currentTimeMillis
         )
-        const key = yield* StorageRequest.keyIn(signing.bucket, verified.path)
+        const key = yield* StorageRequest.keyIn(signing.bucket, verified.path.slice((signing.path ?? "").length))
         switch (request.method) {
           case "PUT": {
             const { partNumber = "", uploadId = "" } = verified.query

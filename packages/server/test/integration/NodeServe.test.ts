@@ -3,7 +3,8 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Downloads, Lists, Uploads, UploadSources } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
-import { Effect, Exit, Redacted, Schema, Scope, Stream } from "effect"
+import { Effect, Exit, Fiber, Redacted, Schema, Scope, Stream } from "effect"
+import { request } from "node:http"
 import * as NodeServe from "../../src/NodeServe.js"
 
 const within = <A, E, R>(run: (folder: string) => Effect.Effect<A, E, R>) =>
@@ -148,6 +149,71 @@ describe("the service in one process", () => {
             assert.strictEqual(answer.status, status, answer.text)
             assert.match(answer.text, /^\{"errors":\[\{"code":"/)
           }
+        })
+      ),
+    120_000
+  )
+
+  it.live(
+    "says what was declared, keeps headers whole, and lets nobody keep it waiting",
+    () =>
+      within((folder) =>
+        Effect.gen(function*() {
+          const service = yield* serving(folder, { basePath: "/api", bodyTimeout: "300 millis" })
+          const declare = (type: string, more: object = {}, path = "/v2/files/upload") =>
+            call(service, "POST", path, { body: JSON.stringify({ name: "a.txt", size: 5, type, ...more }) })
+          for (const type of ["text/html\r\nX: 1", "text/\u0001", "日本/語", "\ud800", "tëxt/html"]) {
+            for (const kind of ["upload", "large-upload"]) {
+              const { status, text } = yield* declare(type, {}, `/v2/files/${kind}`)
+              assert.strictEqual(status, 400, type)
+              assert.match(text, /"path":"type"/)
+            }
+          }
+          const { data } = yield* Effect.flatMap(declare("text/plain"), ({ text }) => Schema.decode(Session)(text))
+          const url = new URL(data.upload_url)
+          assert.match(url.pathname, /^\/api\/stevedore-files\//)
+          const putAs = (headers: Record<string, string>, body: string | undefined) =>
+            Effect.async<number>((resume) => {
+              const put = request(
+                url,
+                {
+                  method: "PUT",
+                  headers: { "x-amz-server-side-encryption": "aws:kms", "content-length": 5, ...headers }
+                },
+                (answer) => resume(Effect.succeed(answer.resume().statusCode ?? 0))
+              ).on("error", () => {})
+              if (body === undefined) put.write("12")
+              else put.end(body)
+              return Effect.sync(() => put.destroy())
+            })
+          // four that hang, and one more
+          const hanging = yield* Effect.forEach([1, 2, 3, 4], () => Effect.fork(putAs({}, undefined)))
+          yield* Effect.sleep("300 millis")
+          assert.strictEqual(yield* putAs({}, "hello"), 503)
+          yield* Fiber.interruptAll(hanging)
+          yield* Effect.sleep("300 millis")
+          // any host, as a proxy leaves it
+          assert.strictEqual(yield* putAs({ host: "stevedore", "content-type": "text/html" }, "hello"), 200)
+          assert.strictEqual((yield* call(service, "POST", `/v2/files/${data.id}/upload/complete`)).status, 200)
+          const read = yield* call(service, "GET", `/v1/files/${data.id}/download`)
+          assert.deepStrictEqual([read.headers["content-type"], read.text], ["text/plain", "hello"])
+          const nobody = yield* call(service, "GET", "/v1/files", { token: "api.other" })
+          assert.deepStrictEqual([nobody.status, nobody.headers["www-authenticate"]], [
+            401,
+            "Bearer realm=\"stevedore\""
+          ])
+          const large = yield* call(service, "POST", "/v2/files/upload", { body: "x".repeat(5 * MIB) })
+          assert.strictEqual(large.status, 413)
+          const late = yield* Effect.async<number>((resume) => {
+            const post = request(`${service.baseUrl}/v2/files/upload`, {
+              method: "POST",
+              headers: { authorization: `Bearer ${Redacted.value(service.token)}`, "content-length": 5 }
+            }, (answer) => resume(Effect.succeed(answer.resume().statusCode ?? 0))).on("error", () => {})
+            post.write("{")
+          })
+          assert.strictEqual(late, 408)
+          const refused = yield* Effect.promise(() => fetch(`${data.upload_url}x`).then((answer) => answer.text()))
+          assert.notInclude(refused, "sandbox")
         })
       ),
     120_000
