@@ -42,7 +42,7 @@ const exchange = (port: number, request: Request) =>
       const end = (otherwise: Outcome) => {
         clearTimeout(timer)
         socket.destroy()
-        const [, status] = /^HTTP\/1\.1 ([2-5]\d\d)/.exec(got) ?? []
+        const [, status] = /(?:^|\r\n\r\n)HTTP\/1\.1 ([2-5]\d\d)/.exec(got) ?? []
         resolve({ outcome: status === undefined ? otherwise : Number(status), text: got })
       }
       const isShort = request.isShort === true
@@ -148,7 +148,7 @@ const requests = (token: string, host: string, ids: ReadonlyArray<string>, urls:
         "If-Range: x",
         "Origin: null",
         "Content-Type: é",
-        "Expect: x",
+        "Expect: 100-continue",
         "Upgrade: websocket",
         "traceparent: 00-x-y-z",
         "x-amz-server-side-encryption: aws:kms"
