@@ -16,11 +16,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Authorize from "./Authorize.js"
 import * as FileStore from "./FileStore.js"
 import * as Identifiers from "./Identifiers.js"
+import { errorCode } from "./internal/errorCode.js"
 import * as NodeListen from "./internal/nodeListen.js"
 import { ServeFailed } from "./internal/nodeListen.js"
 import { prefixOf } from "./internal/prefix.js"
@@ -152,6 +154,13 @@ export const tokens = (
     return SqlTokens.layer.pipe(
       Layer.provideMerge(SqlFileTable.layer),
       Layer.provide(databaseIn(file)),
+      // others change it too: the service itself, and commands like this one
+      Layer.retry(
+        Schedule.jittered(Schedule.spaced("200 millis")).pipe(
+          Schedule.whileInput((error) => errorCode(error) === "SQLITE_BUSY"),
+          Schedule.intersect(Schedule.recurs(50))
+        )
+      ),
       Layer.mapError(({ message }) => inDirectory(`cannot use ${directory}: ${message}`))
     )
   }))

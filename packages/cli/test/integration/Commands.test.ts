@@ -7,14 +7,18 @@ import { type summaries } from "../../src/internal/commands.js"
 import { run, start } from "./stevedore.js"
 
 /** What makes each command load all that it is, and then end by itself, with what it says. */
-const firsts: Readonly<Record<keyof typeof summaries, ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]>>> = {
+type Case = readonly [words: ReadonlyArray<string>, said: RegExp, env?: Readonly<Record<string, string>>]
+
+const nowhere = "postgres://127.0.0.1:1/x"
+
+const firsts: Readonly<Record<keyof typeof summaries, ReadonlyArray<Case>>> = {
   upload: [[["package.json"], /STEVEDORE_BASE_URL: not set/]],
   uploads: [[[], /No unfinished uploads/]],
   uploaded: [[[], /./]],
   download: [[["f1"], /STEVEDORE_BASE_URL: not set/]],
   bulk: [
     [["status"], /jobs\.db is not there/],
-    [["status", "--database-env", "NOWHERE"], /cannot be used|ECONNREFUSED/]
+    [["status", "--database-env", "NOWHERE"], /cannot be used|ECONNREFUSED/, { NOWHERE: nowhere }]
   ],
   limit: [[[], /./]],
   file: [[["f1"], /STEVEDORE_BASE_URL: not set/]],
@@ -25,10 +29,15 @@ const firsts: Readonly<Record<keyof typeof summaries, ReadonlyArray<readonly [Re
   config: [[[], /./]],
   help: [[["token"], /Make, list and revoke/]],
   // an address of nobody
-  serve: [[["--host", "192.0.2.1", "--port", "0"], /cannot listen on 192\.0\.2\.1/]],
+  serve: [
+    [["--host", "192.0.2.1", "--port", "0"], /cannot listen on 192\.0\.2\.1/],
+    [[], /STEVEDORE_SERVE_QOUTA_BYTES: there is no such variable/, { STEVEDORE_SERVE_QOUTA_BYTES: "1" }],
+    [[], /STEVEDORE_SERVE_RATE_LIMIT: has no effect/, { STEVEDORE_SERVE_RATE_LIMIT: "200/minute" }],
+    [["--public-url", "https://files.example/?a"], /--public-url: expected a URL/]
+  ],
   token: [
     [["list", "--directory", "nothing"], /there is no service in nothing/],
-    [["list"], /the database cannot be used \(ECONNREFUSED\)/]
+    [["list"], /the database cannot be used \(ECONNREFUSED\)/, { STEVEDORE_SERVE_DATABASE_URL: nowhere }]
   ],
   bucket: [[["check"], /STEVEDORE_SERVE_BUCKET: not set/]],
   sandbox: [[["--faults", "nothing"], /nothing/]]
@@ -44,19 +53,16 @@ describe("every command", () => {
         const fs = yield* FileSystem.FileSystem
         const cwd = yield* fs.makeTempDirectoryScoped()
         yield* fs.writeFileString(`${cwd}/package.json`, "{}")
-        const nowhere = "postgres://127.0.0.1:1/x"
         yield* Effect.forEach(
           Object.entries(firsts).flatMap(([command, cases]) =>
-            cases.map(([words, said]) => ({ command, words, said }))
+            cases.map(([words, said, env]) => ({ command, words, said, env }))
           ),
-          ({ command, said, words }) =>
+          ({ command, env, said, words }) =>
             Effect.gen(function*() {
-              const env = {
-                XDG_STATE_HOME: `${cwd}/state`,
-                NOWHERE: nowhere,
-                ...(command === "token" && words.length === 1 ? { STEVEDORE_SERVE_DATABASE_URL: nowhere } : {})
-              }
-              const { code, stderr, stdout } = yield* run([command, ...words], { cwd, env })
+              const { code, stderr, stdout } = yield* run([command, ...words], {
+                cwd,
+                env: { XDG_STATE_HOME: `${cwd}/state`, ...env }
+              })
               const line = `${command} ${words.join(" ")}: ${code} ${stdout}${stderr}`
               assert.notMatch(line, /This is a bug/)
               assert.match(`${stdout}${stderr}`, said, line)
@@ -82,15 +88,16 @@ describe("the tokens of a service", () => {
           Schema.decode(Schema.parseJson(Serving))
         )
         const token = (...words: ReadonlyArray<string>) =>
-          Effect.filterOrDieMessage(
-            run(["token", ...words, "--directory", "data"], { cwd }),
-            ({ code }) => code === 0,
-            words.join(" ")
-          )
+          Effect.tap(run(["token", ...words, "--directory", "data"], { cwd }), ({ code, stderr }) =>
+            Effect.sync(() => assert.strictEqual(code, 0, `${words.join(" ")}: ${stderr}`)))
         const made = yield* token("create", "--tenant", "acme", "--json")
+        const refused = yield* run(["token", "create", "--tenant", "a/b", "--directory", "data"], { cwd })
+        assert.match(refused.stderr, /^--tenant: A tenant's name has at most 64/)
         const { id, token: secret } = yield* Schema.decode(Schema.parseJson(Token))(made.stdout)
         const status = Effect.promise(() =>
-          fetch(`${api}/v1/token/info`, { headers: { authorization: `Bearer ${secret}` } }).then(({ status }) => status)
+          fetch(`${api}/v1/token/info`, { headers: { authorization: `Bearer ${secret}` } }).then(({ status }) =>
+            status
+          )
         )
         assert.strictEqual(yield* status, 200)
         assert.include((yield* token("list")).stdout, id)

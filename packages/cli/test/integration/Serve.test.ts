@@ -4,7 +4,28 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import { Effect, Schema, Stream } from "effect"
 import { invoke } from "./invoke.js"
+import { listening } from "./listening.js"
 import { start } from "./stevedore.js"
+
+describe("stevedore bucket", () => {
+  it.scopedLive("follows no redirect: its target is another's", () =>
+    Effect.gen(function*() {
+      const asked = Array<string>()
+      const other = yield* listening(({ url }, response) => {
+        asked.push(url ?? "")
+        response.end()
+      })
+      const store = yield* listening((_, response) => response.writeHead(307, { location: `${other}/evil` }).end())
+      const { code, stdout } = yield* invoke(["bucket", "check"], {
+        STEVEDORE_SERVE_BUCKET: "uploads",
+        STEVEDORE_SERVE_S3_ENDPOINT: store,
+        STEVEDORE_SERVE_S3_ACCESS_KEY_ID: "AKID",
+        STEVEDORE_SERVE_S3_SECRET_ACCESS_KEY: "secret"
+      })
+      assert.strictEqual(code, 1, stdout)
+      assert.deepStrictEqual(asked, [])
+    }).pipe(Effect.provide(NodeContext.layer)))
+})
 
 describe("stevedore serve", () => {
   it.scopedLive(
