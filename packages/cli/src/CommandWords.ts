@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 
 /**
  * The words after the program's name; none if they are not known.
@@ -17,6 +18,17 @@ export class CommandWords
     { defaultValue: () => [] }
   )
 {}
+
+/**
+ * How the program was started, to be shown before words of its own: `npx @stevedore/cli` where npm has started it.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export class ProgramName extends Context.Reference<ProgramName>()<"@stevedore/cli/ProgramName", string>(
+  "@stevedore/cli/ProgramName",
+  { defaultValue: () => "stevedore" }
+) {}
 
 const quotedOnWindows = (word: string): string => {
   // to PowerShell, a comma separates words, and an at sign at the start names a variable
@@ -33,5 +45,15 @@ const quoted = (word: string): string => /^[\w@%+=:,./-]+$/.test(word) ? word : 
  * @since 0.1.0
  * @category formatting
  */
-export const typed = (words: ReadonlyArray<string>, platform: NodeJS.Platform): string =>
-  ["stevedore", ...words.map(platform === "win32" ? quotedOnWindows : quoted)].join(" ")
+export const typed = (words: ReadonlyArray<string>, platform: NodeJS.Platform, program = "stevedore"): string =>
+  [program, ...words.map(platform === "win32" ? quotedOnWindows : quoted)].join(" ")
+
+/**
+ * The command line itself, as it can be typed again on this machine.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const again: Effect.Effect<string> = Effect.gen(function*() {
+  return typed(yield* CommandWords, process.platform, yield* ProgramName)
+})

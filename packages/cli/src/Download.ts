@@ -16,7 +16,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import { CommandWords, typed } from "./CommandWords.js"
+import { again } from "./CommandWords.js"
 import * as Configuration from "./Configuration.js"
 import type * as DownloadMany from "./DownloadMany.js"
 import * as Politeness from "./internal/politeness.js"
@@ -100,8 +100,7 @@ const tenTimesASecond = Schedule.spaced("100 millis")
 
 const tellHowToGoOn = Effect.gen(function*() {
   const output = yield* Output
-  const words = yield* CommandWords
-  yield* output.warn(`The partial download is kept. To resume:\n  ${typed(words, process.platform)}`)
+  yield* output.warn(`The partial download is kept. To resume:\n  ${yield* again}`)
 })
 
 const tellSaved = (path: string) =>

@@ -16,7 +16,7 @@ import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Arguments from "./Arguments.js"
 import * as CommandLine from "./CommandLine.js"
-import { CommandWords } from "./CommandWords.js"
+import { CommandWords, ProgramName } from "./CommandWords.js"
 import * as Complaint from "./Complaint.js"
 import { summaries } from "./internal/commands.js"
 import * as Globbed from "./internal/globbed.js"
@@ -45,6 +45,12 @@ const lookOf = (sink: Output.Sink, isPlain: boolean): PlainConsole.Look => ({
 })
 
 const isDumb = Effect.map(Config.option(Config.string("TERM")), Option.contains("dumb"))
+
+// npx sets it
+const programName = Effect.map(
+  Effect.orElseSucceed(Config.option(Config.string("npm_command")), () => Option.none()),
+  (command) => Option.contains(command, "exec") ? "npx @stevedore/cli" : "stevedore"
+)
 
 const isWithoutColours = Effect.map(Config.option(Config.nonEmptyString("NO_COLOR")), Option.isSome)
 
@@ -126,6 +132,7 @@ export const run = (process: Process) =>
       return Effect.flatMap(found, run).pipe(
         Effect.zipRight(Effect.suspend(() => unprinted)),
         Effect.provideService(CommandWords, process.words),
+        Effect.provideServiceEffect(ProgramName, programName),
         Arguments.asksForJson(words) ? Complaint.report : Complaint.tell,
         Effect.provide(
           Layer.mergeAll(NodeTerminal.layer, console({ ...process, words }, print), logs).pipe(

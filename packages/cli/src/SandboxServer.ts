@@ -20,6 +20,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { createServer } from "node:http"
+import { ProgramName } from "./CommandWords.js"
 import * as FaultFile from "./FaultFile.js"
 import { readFile } from "./internal/inputFile.js"
 import { InvalidInput } from "./InvalidInput.js"
@@ -94,13 +95,13 @@ const checkToken = (token: string) =>
 
 const readFaults = (path: string) => Effect.flatMap(readFile("--faults", path), (text) => FaultFile.parse(path, text))
 
-const instructions = (listening: typeof Listening.Type): ReadonlyArray<string> => [
+const instructions = (program: string, listening: typeof Listening.Type): ReadonlyArray<string> => [
   `The sandbox is running: the service at ${listening.api}, its storage at ${listening.storage}.`,
   "In another terminal:",
   "",
   `  export STEVEDORE_BASE_URL=${listening.api}`,
   `  export STEVEDORE_TOKEN=${listening.token}`,
-  "  stevedore upload FILE",
+  `  ${program} upload FILE`,
   "",
   "Press Ctrl-C to stop it and delete everything that it stores."
 ]
@@ -181,7 +182,7 @@ export const run = (
       storage: sandbox.storageOrigin,
       token: Redacted.value(sandbox.token)
     }
-    yield* options.json ? output.json([listening]) : output.lines(instructions(listening))
+    yield* options.json ? output.json([listening]) : output.lines(instructions(yield* ProgramName, listening))
     if (Option.isSome(faults)) yield* output.note(`Faults:\n${faults.value}`)
     if (Option.isSome(variation)) {
       yield* output.note(`Variation:\n${JSON.stringify(variation.value, undefined, 2)}`)

@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { createRequire } from "node:module"
+import { ProgramName } from "./CommandWords.js"
 import { endingWell } from "./internal/askedToEnd.js"
 import * as Installed from "./internal/installed.js"
 import * as ServeInstalled from "./internal/serveInstalled.js"
@@ -56,21 +57,21 @@ const checkPath = (text: string) =>
     ? Effect.succeed(text)
     : new InvalidInput({ input: "--base-path", problem: "expected a path such as /api" })
 
-const ofDirectory = (api: string, token: string, profile: string): ReadonlyArray<string> => [
+const ofDirectory = (program: string, api: string, token: string, profile: string): ReadonlyArray<string> => [
   `The service is running at ${api}.`,
   "In another terminal:",
   "",
   `  export STEVEDORE_BASE_URL=${api}`,
   `  export STEVEDORE_TOKEN=${token}`,
   `  export STEVEDORE_PROFILE=${profile}`,
-  "  stevedore upload FILE",
+  `  ${program} upload FILE`,
   "",
   "Press Ctrl-C to stop it. It keeps what it stores."
 ]
 
-const ofBucket = (api: string, profile: string): ReadonlyArray<string> => [
+const ofBucket = (program: string, api: string, profile: string): ReadonlyArray<string> => [
   `An instance of the service is running at ${api}.`,
-  "Make a token with: stevedore token create --tenant TENANT --owner NAME",
+  `Make a token with: ${program} token create --tenant TENANT --owner NAME`,
   "Its clients need this profile:",
   "",
   profile
@@ -103,7 +104,7 @@ const inDirectory = (options: Options, basePath: string | undefined) =>
     )
     const token = Redacted.value(serving.token)
     const report: typeof Serving.Type = { type: "listening", api: serving.baseUrl, token, profile: serving.profile }
-    return { report, lines: ofDirectory(serving.baseUrl, token, serving.profile) }
+    return { report, lines: ofDirectory(yield* ProgramName, serving.baseUrl, token, serving.profile) }
   })
 
 const inBucket = (options: Options, basePath: string | undefined, settings: ServeSettings.Settings) =>
@@ -126,7 +127,7 @@ const inBucket = (options: Options, basePath: string | undefined, settings: Serv
       ({ message }) => new InvalidInput({ input: "serve", problem: `its profile cannot be written: ${message}` })
     )
     const report: typeof Serving.Type = { type: "listening", api: serving.baseUrl, profile }
-    return { report, lines: ofBucket(serving.baseUrl, JSON.stringify(profile, undefined, 2)) }
+    return { report, lines: ofBucket(yield* ProgramName, serving.baseUrl, JSON.stringify(profile, undefined, 2)) }
   })
 
 /**

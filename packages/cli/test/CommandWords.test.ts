@@ -23,6 +23,7 @@ describe("CommandWords", () => {
   it("keeps plain words as they are, and quotes others for the platform's shell", () => {
     const words = ["upload", "my interviews/", "--concurrency", "8"]
     assert.strictEqual(typed(words, "linux"), "stevedore upload 'my interviews/' --concurrency 8")
+    assert.strictEqual(typed(["upload", "a"], "linux", "npx @stevedore/cli"), "npx @stevedore/cli upload a")
     assert.strictEqual(typed(["it's"], "linux"), "stevedore 'it'\\''s'")
     assert.strictEqual(typed(["upload", "C:\\my files\\a.mp4"], "win32"), "stevedore upload \"C:\\my files\\a.mp4\"")
     assert.strictEqual(typed(["upload", "C:\\files\\a.mp4"], "win32"), "stevedore upload C:\\files\\a.mp4")

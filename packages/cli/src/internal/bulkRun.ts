@@ -26,7 +26,7 @@ import { pathToFileURL } from "node:url"
 import type { Options, Place } from "../BulkModel.js"
 import { DatabaseFailed, JobFailed } from "../BulkModel.js"
 import * as BulkReports from "../BulkReports.js"
-import { CommandWords, typed } from "../CommandWords.js"
+import { again } from "../CommandWords.js"
 import * as Configuration from "../Configuration.js"
 import { InvalidInput } from "../InvalidInput.js"
 import { Output, type OutputFailed } from "../Output.js"
@@ -304,10 +304,10 @@ const start = (name: string, options: Options) =>
     if (options.submitOnly) return yield* Effect.flatMap(shown(job), (one) => print([one], options.json))
     const { state } = yield* job.status
     if (state === "paused") yield* output.note(`${name} is paused: stevedore bulk resume ${name}`)
-    const words = yield* CommandWords
+    const command = yield* again
     const standing = yield* Effect.onInterrupt(
       watched(job, options),
-      () => output.warn(`Stopped: the job is kept. To go on:\n  ${typed(words, process.platform)}`)
+      () => output.warn(`Stopped: the job is kept. To go on:\n  ${command}`)
     )
     yield* end(job, standing, options)
   })

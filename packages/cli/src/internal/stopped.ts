@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { CommandWords, typed } from "../CommandWords.js"
+import { again } from "../CommandWords.js"
 import { Output } from "../Output.js"
 
 /** How far an upload command had come when it was stopped, in files. */
@@ -26,10 +26,9 @@ export const tell = ({ files, reported, resumable, uploaded }: Stopped) =>
       )
     }
     const standing = files === 1 ? "Stopped." : `Stopped: ${uploaded} of ${files} files uploaded.`
-    const words = yield* CommandWords
     yield* output.warn(
       resumable
-        ? `${standing} To resume:\n  ${typed(words, process.platform)}`
+        ? `${standing} To resume:\n  ${yield* again}`
         : `${standing} With --no-resume, the rest cannot be resumed.`
     )
   })

@@ -1,6 +1,6 @@
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Deferred, type Duration, Effect, Exit, Logger, Scope, Stream } from "effect"
+import { Chunk, Deferred, Effect, Exit, Logger, Scope, Stream } from "effect"
 import { connect, type Socket } from "node:net"
 import * as NodeListen from "../../src/internal/nodeListen.js"
 import * as StorageRefused from "../../src/StorageRefused.js"
@@ -49,8 +49,7 @@ const listening = (
 
 const HEAD = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-const within = <A, E, R>(effect: Effect.Effect<A, E, R>, limit: Duration.DurationInput = "10 seconds") =>
-  Effect.timeoutFail(effect, { duration: limit, onTimeout: () => new Error("The connection is still open") })
+const within = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeout(effect, "10 seconds")
 
 describe("a connection", () => {
   const limits = { head: "200 millis", silence: "600 millis", linger: "300 millis" } as const

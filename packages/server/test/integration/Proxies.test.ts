@@ -3,12 +3,16 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Downloads, Uploads, UploadSources } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
-import { Effect, Schedule, Stream } from "effect"
+import { Data, Effect, Schedule, Stream } from "effect"
 import { spawn } from "node:child_process"
 import { createServer } from "node:net"
 import * as NodeServe from "../../src/NodeServe.js"
 
 const MIB = 1024 * 1024
+
+const { PATH } = process.env
+
+class ProxySilent extends Data.TaggedError("ProxySilent")<{ readonly said: string }> {}
 
 /** A port that was free a moment ago. */
 const freePort = Effect.async<number>((resume) => {
@@ -64,7 +68,7 @@ const running = ({ command, file, whole }: Proxy, port: number, servicePort: num
     yield* Effect.acquireRelease(
       Effect.sync(() => {
         const child = spawn(program, words, {
-          env: { PATH: process.env["PATH"], HOME: folder },
+          env: { PATH, HOME: folder },
           stdio: ["ignore", "pipe", "pipe"]
         })
         child.stderr.on("data", (data) => said += String(data))
@@ -81,7 +85,7 @@ const running = ({ command, file, whole }: Proxy, port: number, servicePort: num
     yield* Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}/uploads/livez`)).pipe(
       Effect.filterOrFail(({ status }) => status === 200),
       Effect.retry({ schedule: Schedule.spaced("50 millis"), times: 200 }),
-      Effect.mapError(() => new Error(`${program} does not answer: ${said}`))
+      Effect.mapError(() => new ProxySilent({ said }))
     )
   })
 
