@@ -200,6 +200,9 @@ const refusedByStore = (refusal: StorageRefused.StorageRefused) =>
     reason: refusal.message
   })
 
+/** What has failed, with the file, which the path of a call that opens it does not name. */
+const ofFile = (id: string, { message }: StorageRefused.StorageRefused) => ({ message: `${id}: ${message}` })
+
 /** The store, whose calls are measured. */
 const timed = (store: FileStoreService): FileStoreService => {
   const measured = <A, E, R>(operation: string, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -345,7 +348,10 @@ export const make = (
         }
         // the row first: whatever the store opens then can be found by its key
         const { id, key } = yield* open(who, declared, "multipart")
-        const uploadId = yield* store.createUpload(key, { contentType: declared.type })
+        const uploadId = yield* Effect.mapError(
+          store.createUpload(key, { contentType: declared.type }),
+          (refusal) => refusal.status >= 500 ? ServiceRefused.unavailable(ofFile(id, refusal)) : refusal
+        )
         if (!(yield* table.opened(id, uploadId))) return yield* unknownFile()
         const urls = yield* Effect.forEach(
           Arr.chunksOf(Arr.range(1, parts), SIGNED_IN_ONE_GO),

@@ -30,7 +30,12 @@ export type Who = keyof typeof TOKENS | "nobody" | "stranger"
 const Opened = Schema.parseJson(Schema.Struct({ data: Schema.Struct({ id: Schema.String }) }))
 
 /** A whole service over a table and a store in memory, called without a socket. It remembers each of its answers. */
-export const service = (options: ServerApp.Options = {}, uploads: Uploads.Options = {}) =>
+export const service = (
+  options: ServerApp.Options = {},
+  uploads: Uploads.Options = {},
+  /** What the app has in place of the store. */
+  instead: (store: FileStore.FileStoreService) => FileStore.FileStoreService = (store) => store
+) =>
   Effect.gen(function*() {
     const store = FileStore.signed(ObjectStore.make(BlobStore.memory, { minimumPartSize: 1 }), {
       credential: { accessKeyId: "AKID", secretAccessKey: Redacted.make("very-secret"), region: "us-east-1" },
@@ -39,7 +44,7 @@ export const service = (options: ServerApp.Options = {}, uploads: Uploads.Option
     })
     const context = yield* Layer.build(
       Uploads.layer({ minimumPartSize: 1, ...uploads }).pipe(
-        Layer.provideMerge(Layer.succeed(FileStore.FileStore, store)),
+        Layer.provideMerge(Layer.succeed(FileStore.FileStore, instead(store))),
         Layer.provideMerge(Authorize.layerBearer),
         Layer.provideMerge(Tokens.layerMemory)
       )
