@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as DiskFailure from "./internal/diskFailure.js"
 
 /**
  * The codes of the service's errors, with their titles (service contract: errors).
@@ -21,7 +22,8 @@ export const titles = {
   UnprocessableContent: "The request cannot be carried out",
   TooManyRequests: "Too many requests",
   InternalError: "Something went wrong",
-  BadGateway: "The storage refused the finalization"
+  BadGateway: "The storage refused the finalization",
+  InsufficientStorage: "There is no room left"
 } as const satisfies Record<string, string>
 
 /**
@@ -119,6 +121,20 @@ export const notFound = (what: string): ServiceRefused => make(404, "NotFound", 
 export const unavailable = (): ServiceRefused =>
   make(503, "InternalError", { message: "The service cannot answer just now", retryAfter: "2" })
 
+/**
+ * What failed beneath the service, as it answers for it: 507 where there is no room, 500 where what is stored of one file cannot
+ * be read, and otherwise {@link unavailable}.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const failed = (failure: { readonly code?: string | undefined; readonly cause?: unknown }): ServiceRefused =>
+  failure.code === "InsufficientStorage" || DiskFailure.isFull(failure.cause)
+    ? make(507, "InsufficientStorage", { message: "The service has no room left: whoever runs it has to make some" })
+    : failure.code === "ObjectUnreadable"
+    ? make(500, "InternalError", { message: "What is stored of this file cannot be read" })
+    : unavailable()
+
 const usualCodes: Readonly<Record<number, ServiceCode>> = {
   400: "ValidationError",
   401: "Unauthorized",
@@ -127,7 +143,8 @@ const usualCodes: Readonly<Record<number, ServiceCode>> = {
   409: "Conflict",
   422: "UnprocessableContent",
   429: "TooManyRequests",
-  502: "BadGateway"
+  502: "BadGateway",
+  507: "InsufficientStorage"
 }
 
 /**

@@ -8,7 +8,9 @@ import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { Signing } from "./FileStore.js"
@@ -32,8 +34,8 @@ export interface Options extends Partial<StorageCors.Settings> {
   /** Headers of every response to a PUT, such as the encryption that a real store names. Defaults to none. */
   readonly putHeaders?: Readonly<Record<string, string>> | undefined
   /**
-   * Whether a URL of a single PUT that is still valid can replace the bytes of an upload that is over, as it can at a plain
-   * store. Defaults to no.
+   * Whether a URL of a single PUT that is still valid can replace the bytes of an upload that is over, and of two bodies for
+   * one URL the one counts that ends last, as at a plain store. Defaults to no: the body that begins last counts alone.
    */
   readonly overwrites?: boolean | undefined
 }
@@ -49,8 +51,8 @@ const wished = (query: Readonly<Record<string, string>>): Record<string, string>
 const KEY = /^files\/([^/]+)\/([^/]+)$/
 
 /**
- * Storage as an app. A single PUT is refused once its upload is being completed: a URL that is still valid cannot change a
- * file.
+ * Storage as an app. A PUT that ends when its upload is being completed, or over, is refused, whenever it began: a URL that is
+ * still valid cannot change a file.
  *
  * @since 0.1.0
  * @category constructors
@@ -76,6 +78,28 @@ export const make = (
         )
       )
 
+    // whoever sends again has given up what he sent before: of two bodies for one URL, the newer one counts
+    const underWay = new Map<string, Deferred.Deferred<never, StorageRefused.StorageRefused>>()
+    const alone = <A, E, R>(url: string, effect: Effect.Effect<A, E, R>) =>
+      Effect.suspend(() => {
+        const ended = Deferred.unsafeMake<never, StorageRefused.StorageRefused>(FiberId.none)
+        const before = underWay.get(url)
+        underWay.set(url, ended)
+        return Effect.raceFirst(effect, Deferred.await(ended)).pipe(
+          (mine) =>
+            before === undefined ? mine : Effect.zipRight(
+              Deferred.fail(
+                before,
+                StorageRefused.make("OperationAborted", { reason: "A newer request sends the same" })
+              ),
+              mine
+            ),
+          Effect.ensuring(Effect.sync(() => {
+            if (underWay.get(url) === ended) underWay.delete(url)
+          }))
+        )
+      })
+
     const put = (
       request: HttpServerRequest.HttpServerRequest,
       key: string,
@@ -88,8 +112,12 @@ export const make = (
           length
         )
         if (partNumber === undefined && uploadId === undefined) {
-          if (options.overwrites !== true) yield* checkWaiting(key)
-          return yield* store.put(key, body, { contentType: request.headers["content-type"] })
+          const isWanted = options.overwrites === true ? Effect.void : checkWaiting(key)
+          yield* isWanted
+          // again when the bytes have come: what was right before them may be over
+          return yield* store.put(key, Stream.concat(body, Stream.drain(Stream.fromEffect(isWanted))), {
+            contentType: request.headers["content-type"]
+          })
         }
         return yield* store.putPart(key, uploadId ?? "", yield* StorageRequest.partNumber(partNumber ?? ""), body)
       })
@@ -107,7 +135,11 @@ export const make = (
         const key = yield* StorageRequest.keyIn(signing.bucket, verified.path)
         switch (request.method) {
           case "PUT": {
-            const { etag } = yield* put(request, key, verified.query)
+            const stored = put(request, key, verified.query)
+            const { etag } = yield* options.overwrites === true ? stored : alone(
+              [key, verified.query["uploadId"], verified.query["partNumber"]].join(" "),
+              stored
+            )
             return HttpServerResponse.empty({ status: 200, headers: { ...options.putHeaders, etag } })
           }
           case "GET":

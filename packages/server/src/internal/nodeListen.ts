@@ -81,13 +81,14 @@ const closed = (server: Server, drain: Duration.DurationInput) =>
 export const listen = (
   app: HttpApp.Default,
   isReady: Effect.Effect<boolean>,
-  options: Options
+  options: Options & Pick<OperationsApp.Options, "notes">
 ): Effect.Effect<string, ServeFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const state = { isEnding: false }
     const operated = yield* OperationsApp.around(app, {
       basePath: options.basePath,
       isReady,
+      notes: options.notes,
       isEnding: Effect.sync(() => state.isEnding)
     })
     const handler = yield* Effect.locally(
