@@ -294,7 +294,7 @@ export const make = (
                 refusal.status === 412 || refusal.status === 416
                   ? HttpServerResponse.empty({ status: refusal.status })
                   : refusalAnswer(
-                    refusal.status >= 500 ? ServiceRefused.failed(refusal) : ServiceRefused.notFound("This file")
+                    refusal.status >= 500 ? ServiceRefused.unavailable(refusal) : ServiceRefused.notFound("This file")
                   )
               )
           }),

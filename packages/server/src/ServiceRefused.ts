@@ -50,7 +50,7 @@ export const Issue = Schema.Struct({
 })
 
 /**
- * A refusal of the service. `retryAfter` is sent as the header of that name.
+ * A refusal of the service. `retryAfter` is sent as the header of that name, `reason` is for the log alone.
  *
  * @since 0.1.0
  * @category errors
@@ -60,7 +60,9 @@ export class ServiceRefused extends Schema.TaggedError<ServiceRefused>("@stevedo
   {
     status: Schema.Int,
     errors: Schema.NonEmptyArray(Issue),
-    retryAfter: Schema.optional(Schema.String)
+    retryAfter: Schema.optional(Schema.String),
+    /** What the log says of it, and no client is told. */
+    reason: Schema.optional(Schema.String)
   }
 ) {
   override get message(): string {
@@ -82,6 +84,7 @@ export const make = (
     readonly message?: string | undefined
     readonly path?: string | undefined
     readonly retryAfter?: string | undefined
+    readonly reason?: string | undefined
   }
 ): ServiceRefused =>
   new ServiceRefused({
@@ -92,7 +95,8 @@ export const make = (
       ...(options?.message === undefined ? {} : { message: options.message }),
       ...(options?.path === undefined ? {} : { path: options.path })
     }],
-    ...(options?.retryAfter === undefined ? {} : { retryAfter: options.retryAfter })
+    ...(options?.retryAfter === undefined ? {} : { retryAfter: options.retryAfter }),
+    ...(options?.reason === undefined ? {} : { reason: options.reason })
   })
 
 /**
@@ -113,27 +117,23 @@ export const invalid = (path: string, message: string): ServiceRefused =>
 export const notFound = (what: string): ServiceRefused => make(404, "NotFound", { message: `${what} is unknown` })
 
 /**
- * The service itself has no answer just now, such as when its database is away: 503, to be asked again in two seconds.
+ * The service itself has no answer: 503, to be asked again in two seconds, such as when its database is away; 507 where there is
+ * no room for what it is to keep; 500 where what is stored of one file cannot be read. What has failed is for the log.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const unavailable = (): ServiceRefused =>
-  make(503, "InternalError", { message: "The service cannot answer just now", retryAfter: "2" })
-
-/**
- * What failed beneath the service, as it answers for it: 507 where there is no room, 500 where what is stored of one file cannot
- * be read, and otherwise {@link unavailable}.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const failed = (failure: { readonly code?: string | undefined; readonly cause?: unknown }): ServiceRefused =>
-  failure.code === "InsufficientStorage" || DiskFailure.isFull(failure.cause)
-    ? make(507, "InsufficientStorage", { message: "The service has no room left: whoever runs it has to make some" })
-    : failure.code === "ObjectUnreadable"
-    ? make(500, "InternalError", { message: "What is stored of this file cannot be read" })
-    : unavailable()
+export const unavailable = (
+  failure?: { readonly message: string; readonly code?: string | undefined; readonly cause?: unknown }
+): ServiceRefused => {
+  const reason = failure?.message
+  if (failure?.code === "ObjectUnreadable") {
+    return make(500, "InternalError", { message: "What is stored of this file cannot be read", reason })
+  }
+  return failure?.code === "InsufficientStorage" || DiskFailure.isFull(failure?.cause)
+    ? make(507, "InsufficientStorage", { message: "There is no room left: whoever runs the service can make some", reason })
+    : make(503, "InternalError", { message: "The service cannot answer just now", retryAfter: "2", reason })
+}
 
 const usualCodes: Readonly<Record<number, ServiceCode>> = {
   400: "ValidationError",

@@ -8,9 +8,7 @@ import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Clock from "effect/Clock"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { Signing } from "./FileStore.js"
@@ -34,8 +32,8 @@ export interface Options extends Partial<StorageCors.Settings> {
   /** Headers of every response to a PUT, such as the encryption that a real store names. Defaults to none. */
   readonly putHeaders?: Readonly<Record<string, string>> | undefined
   /**
-   * Whether a URL of a single PUT that is still valid can replace the bytes of an upload that is over, and of two bodies for
-   * one URL the one counts that ends last, as at a plain store. Defaults to no: the body that begins last counts alone.
+   * Whether a URL of a single PUT that is still valid can replace the bytes of an upload that is over, as it can at a plain
+   * store. Defaults to no.
    */
   readonly overwrites?: boolean | undefined
 }
@@ -78,28 +76,6 @@ export const make = (
         )
       )
 
-    // whoever sends again has given up what he sent before: of two bodies for one URL, the newer one counts
-    const underWay = new Map<string, Deferred.Deferred<never, StorageRefused.StorageRefused>>()
-    const alone = <A, E, R>(url: string, effect: Effect.Effect<A, E, R>) =>
-      Effect.suspend(() => {
-        const ended = Deferred.unsafeMake<never, StorageRefused.StorageRefused>(FiberId.none)
-        const before = underWay.get(url)
-        underWay.set(url, ended)
-        return Effect.raceFirst(effect, Deferred.await(ended)).pipe(
-          (mine) =>
-            before === undefined ? mine : Effect.zipRight(
-              Deferred.fail(
-                before,
-                StorageRefused.make("OperationAborted", { reason: "A newer request sends the same" })
-              ),
-              mine
-            ),
-          Effect.ensuring(Effect.sync(() => {
-            if (underWay.get(url) === ended) underWay.delete(url)
-          }))
-        )
-      })
-
     const put = (
       request: HttpServerRequest.HttpServerRequest,
       key: string,
@@ -135,11 +111,7 @@ export const make = (
         const key = yield* StorageRequest.keyIn(signing.bucket, verified.path)
         switch (request.method) {
           case "PUT": {
-            const stored = put(request, key, verified.query)
-            const { etag } = yield* options.overwrites === true ? stored : alone(
-              [key, verified.query["uploadId"], verified.query["partNumber"]].join(" "),
-              stored
-            )
+            const { etag } = yield* put(request, key, verified.query)
             return HttpServerResponse.empty({ status: 200, headers: { ...options.putHeaders, etag } })
           }
           case "GET":

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { errorCode } from "./internal/errorCode.js"
 
 /**
  * What storage responds for each code if nothing more specific is known: the HTTP status and the message that S3 sends.
@@ -115,7 +116,8 @@ export class StorageRefused extends Schema.TaggedError<StorageRefused>("@stevedo
   }
 ) {
   override get message(): string {
-    return `Storage answered ${this.status} ${this.code}: ${this.reason}`
+    const cause = this.cause === undefined ? "" : ` (${errorCode(this.cause)})`
+    return `Storage answered ${this.status} ${this.code}: ${this.reason}${cause}`
   }
 }
 

@@ -309,18 +309,9 @@ export const make = (
       effect: Effect.Effect<A, ServiceRefused.ServiceRefused | StorageRefused.StorageRefused | TableFailed, R>
     ): Effect.Effect<A, ServiceRefused.ServiceRefused, R> =>
       Effect.catchTags(effect, {
-        TableFailed: (failure) =>
-          Effect.zipRight(
-            Effect.logError("The table of files has failed", failure),
-            Effect.fail(ServiceRefused.failed(failure))
-          ),
+        TableFailed: (failure) => Effect.fail(ServiceRefused.unavailable(failure)),
         StorageRefused: (refusal) =>
-          refusal.status < 500
-            ? Effect.fail(refusedByStore(refusal))
-            : Effect.zipRight(
-              Effect.logError("The store has failed", refusal),
-              Effect.fail(ServiceRefused.failed(refusal))
-            )
+          Effect.fail(refusal.status >= 500 ? ServiceRefused.unavailable(refusal) : refusedByStore(refusal))
       })
 
     const open = (
@@ -476,7 +467,8 @@ export const make = (
             })
           }
           return yield* Either.isLeft(answer)
-            ? refusedByStore(answer.left)
+            // what could not do it now may do it when it is asked again
+            ? answer.left.status >= 500 ? answer.left : refusedByStore(answer.left)
             : ServiceRefused.make(502, "BadGateway", { message: "The storage has no object after its completion" })
         })
       )
