@@ -259,6 +259,7 @@ export const directory = (
     const path = yield* Path.Path
     const folder = yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 }).pipe(
       Effect.zipRight(fs.makeTempDirectoryScoped({ directory, prefix: "stevedore-sandbox-" })),
+      Effect.tap(PrivateFiles.ignored),
       Effect.mapError(failed)
     )
     return writeIn(fs, folder, path, false)

@@ -40,7 +40,7 @@ describe("ObjectStoreDirectory", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 
   const files = (folder: string, fs: FileSystem.FileSystem) =>
-    Effect.map(fs.readDirectory(folder, { recursive: true }), (names) => names.filter((name) => name.includes("/")))
+    Effect.map(fs.readDirectory(folder, { recursive: true }), (names) => names.filter((name) => /\/[^.]/.test(name)))
 
   it.effect("leaves no files of replaced, failed or aborted writes, and none at all after it closes", () =>
     Effect.gen(function*() {
