@@ -93,17 +93,18 @@ export const memory: BlobStore = {
 
 const failed = DiskFailure.failed
 
-// Node delivers bodies in chunks of 64 KiB; one write per MiB costs a sixteenth of the system calls
-const BUFFER_BYTES = 1024 * 1024
+const READ_BYTES = 1024 * 1024
 
+// Node delivers bodies in chunks of 64 KiB: several of them are one write
 const FIRST_BUFFER_BYTES = 64 * 1024
+const LARGEST_BUFFER_BYTES = 256 * 1024
 
 /** Space for `needed` bytes, of which the first `filled` are kept: it doubles with what comes. */
 const grown = (buffer: Uint8Array, filled: number, needed: number): Uint8Array => {
   if (needed <= buffer.byteLength) return buffer
   let length = Math.max(buffer.byteLength, FIRST_BUFFER_BYTES)
   while (length < needed) length *= 2
-  const larger = new Uint8Array(Math.min(length, BUFFER_BYTES))
+  const larger = new Uint8Array(Math.min(length, LARGEST_BUFFER_BYTES))
   larger.set(buffer.subarray(0, filled))
   return larger
 }
@@ -130,7 +131,7 @@ const writeAll = <E, R>(file: FileSystem.File, body: Stream.Stream<Uint8Array, E
     })
     const hold = (chunk: Uint8Array) =>
       Effect.suspend(() => {
-        if (chunk.byteLength >= BUFFER_BYTES) return write(chunk)
+        if (chunk.byteLength >= LARGEST_BUFFER_BYTES) return write(chunk)
         buffer = grown(buffer, filled, filled + chunk.byteLength)
         buffer.set(chunk, filled)
         filled += chunk.byteLength
@@ -139,7 +140,7 @@ const writeAll = <E, R>(file: FileSystem.File, body: Stream.Stream<Uint8Array, E
     const append = (chunk: Uint8Array): Effect.Effect<void> => {
       size += chunk.byteLength
       if (failure !== undefined) return Effect.void
-      return filled + chunk.byteLength <= BUFFER_BYTES ? hold(chunk) : Effect.zipRight(flush, hold(chunk))
+      return filled + chunk.byteLength <= LARGEST_BUFFER_BYTES ? hold(chunk) : Effect.zipRight(flush, hold(chunk))
     }
     return Stream.runForEach(body, append).pipe(
       Effect.zipRight(flush),
@@ -162,7 +163,7 @@ const blobIn = (fs: FileSystem.FileSystem, folder: string, path: Path.Path, name
     ),
     read: (offset, length) =>
       Stream.mapError(
-        fs.stream(file, { offset, bytesToRead: length, chunkSize: BUFFER_BYTES }),
+        fs.stream(file, { offset, bytesToRead: length, chunkSize: READ_BYTES }),
         DiskFailure.unreadable
       ),
     remove: Effect.ignore(fs.remove(file, { force: true }))
@@ -246,7 +247,7 @@ export const kept = (
 
 /**
  * Blobs as files in a new folder below `directory`, which is removed when the scope closes. A write holds a buffer of what
- * has come, of 1 MiB at most.
+ * has come, of 256 KiB at most.
  *
  * @since 0.1.0
  * @category constructors
