@@ -291,8 +291,12 @@ describe("a directory whose disk fails", () => {
       failing.operation = operation
       let sent = 0
       const body = Stream.tap(Stream.concat(bytes(2_000_000), bytes(5)), ({ length }) => Effect.sync(() => (sent += length)))
-      for (const put of [store.put("files/t/c", body), store.putPart("files/t/b", uploadId, 1, body)]) {
-        const refusal = yield* Effect.flip(Effect.asVoid(put))
+      const puts = [
+        Effect.asVoid(store.put("files/t/c", body)),
+        Effect.asVoid(store.putPart("files/t/b", uploadId, 1, body))
+      ]
+      for (const put of puts) {
+        const refusal = yield* Effect.flip(put)
         assert.strictEqual(refusal.code, expected)
         assert.include(refusal.message, code)
         assert.notInclude(StorageRefused.toXml(refusal, "R"), code)
@@ -327,8 +331,12 @@ describe("a directory whose disk fails", () => {
       const { blobs, sql, store } = yield* within({ operation: "", code: "" })
       yield* sql`pragma max_page_count = 1`
       const long = "x".repeat(5000)
-      for (const change of [store.put(`files/t/${long}`, bytes(5)), store.createUpload(`files/t/${long}`)]) {
-        const refusal = yield* Effect.flip(Effect.asVoid(change))
+      const changes = [
+        Effect.asVoid(store.put(`files/t/${long}`, bytes(5))),
+        Effect.asVoid(store.createUpload(`files/t/${long}`))
+      ]
+      for (const change of changes) {
+        const refusal = yield* Effect.flip(change)
         assert.deepStrictEqual([refusal.code, refusal.status], ["InsufficientStorage", 507])
       }
       assert.strictEqual(yield* blobs, 0)

@@ -1,71 +1,12 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import * as SqlClient from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
-import type { Scope } from "effect"
-import { Cause, Context, Effect, Exit, Fiber, Layer, Logger, Option, Stream, TestClock } from "effect"
+import { Cause, Effect, Exit, Layer, Logger, Option, TestClock } from "effect"
 import { laws, MINIMUM } from "../../testing/test/support/objectStoreLaws.js"
-import { runs } from "../../testing/test/support/runs.js"
-import * as ObjectStore from "../src/ObjectStore.js"
 import * as SqlObjectStore from "../src/SqlObjectStore.js"
 import { Life } from "./support/life.js"
-import { database, databaseIn } from "./support/sqlite.js"
-
-const bytes = (text: string) => Stream.make(new TextEncoder().encode(text))
-
-const opened = (directory: string, life = new Life()) =>
-  Layer.build(
-    Layer.provideMerge(
-      SqlObjectStore.layer({ directory: `${directory}/store`, minimumPartSize: 1 }),
-      databaseIn(`${directory}/index.db`)
-    )
-  ).pipe(
-    Effect.provide(Layer.effect(
-      FileSystem.FileSystem,
-      Effect.map(FileSystem.FileSystem, (fs) => life.through(fs))
-    )),
-    Effect.map((context) => ({
-      store: Context.get(context, ObjectStore.ObjectStore),
-      sql: Context.get(context, SqlClient.SqlClient)
-    }))
-  )
-
-/** What a life was told that it has done, in the order in which it was told. */
-interface Told {
-  readonly acknowledged: Array<string>
-  uploadId: string
-}
-
-const script = (directory: string, life: Life, told: Told) =>
-  Effect.gen(function*() {
-    const { store } = yield* opened(directory, life)
-    const step = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) =>
-      Effect.tap(effect, () => Effect.sync(() => told.acknowledged.push(name)))
-    yield* step("small", store.put("files/small", bytes("first"), { contentType: "text/plain" }))
-    const uploadId = yield* store.createUpload("files/large")
-    told.uploadId = uploadId
-    const one = yield* step("one", store.putPart("files/large", uploadId, 1, bytes("abc")))
-    const two = yield* step("two", store.putPart("files/large", uploadId, 2, bytes("def")))
-    yield* step("large", store.completeUpload("files/large", uploadId, [one, two]))
-    yield* step("again", store.put("files/small", bytes("second")))
-    yield* step("removed", store.remove("files/small"))
-  })
-
-const contentOf = (store: ObjectStore.ObjectStoreService, key: string) =>
-  Effect.option(store.get(key).pipe(Stream.decodeText(), Stream.mkString))
-
-const within = (
-  run: (
-    folder: string,
-    fs: FileSystem.FileSystem
-  ) => Effect.Effect<void, unknown, NodeContext.NodeContext | Scope.Scope>
-) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-sql-store-" })
-    yield* fs.makeDirectory(`${folder}/data`)
-    yield* run(`${folder}/data`, fs)
-  }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
+import { database } from "./support/sqlite.js"
+import { bytes, contentOf, opened, within } from "./support/sqlObjectStore.js"
 
 const json = (value: unknown) => JSON.stringify(value)
 
@@ -104,60 +45,6 @@ laws(
 )
 
 describe("a store with its index in SQLite", () => {
-  it.live(
-    "has what it acknowledged, whole, wherever its process died",
-    () =>
-      within((folder, fs) =>
-        Effect.gen(function*() {
-          const whole = new Life()
-          yield* fs.makeDirectory(`${folder}/whole`)
-          yield* script(`${folder}/whole`, whole, { acknowledged: [], uploadId: "" })
-          assert.isAbove(whole.events, 20)
-          for (let until = 6; until <= whole.events; until += runs(6) === 6 ? 1 : 6) {
-            const directory = `${folder}/${until}`
-            yield* fs.makeDirectory(directory)
-            const told: Told = { acknowledged: [], uploadId: "" }
-            const life = new Life(until)
-            // the tables are there: a transaction in this process would outlive the life
-            yield* Effect.scoped(opened(directory))
-            const dying = yield* Effect.forkDaemon(Effect.exit(script(directory, life, told)))
-            yield* Effect.repeat(Effect.zipRight(Effect.sleep(1), Fiber.poll(dying)), {
-              until: (exit) => Option.isSome(exit) || life.events > until
-            })
-            const when = `died at event ${until}, after ${told.acknowledged.join(", ")}`
-            const { store: heir } = yield* opened(directory)
-            const has = (step: string) => told.acknowledged.includes(step)
-            const small = Option.getOrElse(yield* contentOf(heir, "files/small"), () => "none")
-            assert.include(
-              has("removed")
-                ? ["none"]
-                : has("again")
-                ? ["second", "none"]
-                : has("small")
-                ? ["first", "second"]
-                : ["first", "none"],
-              small,
-              when
-            )
-            const large = Option.getOrElse(yield* contentOf(heir, "files/large"), () => "none")
-            assert.include(has("large") ? ["abcdef"] : ["abcdef", "none"], large, when)
-            if (large === "none" && has("two")) {
-              const parts = yield* heir.parts("files/large", told.uploadId)
-              yield* heir.completeUpload("files/large", told.uploadId, parts)
-              assert.deepStrictEqual(yield* contentOf(heir, "files/large"), Option.some("abcdef"), when)
-            }
-            if (large === "abcdef") assert.deepStrictEqual(yield* heir.opened("files/large"), [], when)
-            for (const uploadId of yield* heir.opened("files/large")) yield* heir.abortUpload("files/large", uploadId)
-            yield* heir.remove("files/small")
-            yield* heir.remove("files/large")
-            // what was being written, or freed, is all that may be left
-            assert.isAtMost((yield* fs.readDirectory(`${directory}/store/blobs`)).length, 1, when)
-          }
-        })
-      ),
-    20_000
-  )
-
   it.effect("removes what no record names an hour after it was written, and nothing else", () =>
     within((folder, fs) =>
       Effect.gen(function*() {

@@ -252,4 +252,37 @@ describe("a service over a directory that is killed", () => {
         if (left === 0) assert.isTrue(Exit.isFailure(exit))
       }
     }), 120_000)
+
+  it.scopedLive("says that there is no room, to the end of a body that has none, and goes on", () =>
+    Effect.gen(function*() {
+      const program = yield* Processes.script("directoryInstance")
+      const disk = yield* folder
+      yield* Effect.acquireRelease(
+        Effect.sync(() => execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk])),
+        () => Effect.sync(() => execFileSync("umount", ["-l", disk]))
+      )
+      const directory = join(disk, "data")
+      const { baseUrl } = yield* Processes.instance(program, { DIRECTORY: directory })
+      const token = readFileSync(join(directory, "token"), "utf8")
+      const call = (method: string, path: string, body?: string) =>
+        Effect.promise(() =>
+          fetch(path.startsWith("/") ? `${baseUrl}${path}` : path, {
+            method,
+            headers: path.startsWith("/") ? { authorization: `Bearer ${token}` } : encryption,
+            ...(body === undefined ? {} : { body })
+          }).then(async (answer) => ({ status: answer.status, text: await answer.text() }))
+        )
+      const stored = (size: number) =>
+        Effect.gen(function*() {
+          const opened = yield* call("POST", "/v2/files/upload", JSON.stringify({ name: "a", size }))
+          const { data } = yield* Schema.decode(Session)(opened.text)
+          return { id: data.id, put: yield* call("PUT", data.upload_url ?? "", "x".repeat(size)) }
+        })
+      const large = yield* stored(20_000_000)
+      assert.deepStrictEqual([large.put.status, /<Code>(\w+)/.exec(large.put.text)?.[1]], [507, "InsufficientStorage"])
+      const small = yield* stored(500_000)
+      assert.strictEqual(small.put.status, 200)
+      assert.strictEqual((yield* call("POST", `/v2/files/${small.id}/upload/complete`)).status, 200)
+      assert.strictEqual((yield* call("GET", `/v1/files/${small.id}/download`)).text.length, 500_000)
+    }), 60_000)
 })
