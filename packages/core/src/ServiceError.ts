@@ -5,9 +5,9 @@
  */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import { noRoom } from "./base/noRoom.js"
 import * as PagePosition from "./base/pagePosition.js"
 import { printable } from "./base/printable.js"
-import { noRoom } from "./base/noRoom.js"
 import { signIn } from "./base/signIn.js"
 import { TaggedError } from "./base/taggedError.js"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"

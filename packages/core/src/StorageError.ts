@@ -5,8 +5,8 @@
  */
 import * as Schema from "effect/Schema"
 import { contentHeader } from "./base/contentHeaders.js"
-import { printable } from "./base/printable.js"
 import { noRoom } from "./base/noRoom.js"
+import { printable } from "./base/printable.js"
 import { signIn } from "./base/signIn.js"
 import { answer, capitalized, coded, expiry, listed, of, respelled, trace } from "./base/storageWords.js"
 import { TaggedError } from "./base/taggedError.js"

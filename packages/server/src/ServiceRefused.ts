@@ -131,7 +131,10 @@ export const unavailable = (
     return make(500, "InternalError", { message: "What is stored of this file cannot be read", reason })
   }
   return failure?.code === "InsufficientStorage" || DiskFailure.isFull(failure?.cause)
-    ? make(507, "InsufficientStorage", { message: "There is no room left: whoever runs the service can make some", reason })
+    ? make(507, "InsufficientStorage", {
+      message: "There is no room left: whoever runs the service can make some",
+      reason
+    })
     : make(503, "InternalError", { message: "The service cannot answer just now", retryAfter: "2", reason })
 }
 

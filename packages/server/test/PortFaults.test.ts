@@ -1,6 +1,6 @@
 import { FileSystem, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { SystemError } from "@effect/platform/Error"
 import { NodeContext } from "@effect/platform-node"
+import { SystemError } from "@effect/platform/Error"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import type { Scope } from "effect"
@@ -201,18 +201,21 @@ describe("a service of whose table an operation fails", () => {
       ["SQLITE_FULL", 507, "InsufficientStorage"] as const
     ].map((what) => [operation, ...what] as const)
   )
-  it.scoped.each(cases)("answers for it, and then goes on: %s, %s", ([operation, code, status, name]) =>
-    Effect.gen(function*() {
-      const failure = new TableFailed({ operation, cause: Object.assign(new Error(code), { code }) })
-      const failed = yield* lived({ port: "table", operation, failure, isFailing: false })
-      assert.isNotEmpty(failed)
-      for (const answer of failed) {
-        assert.include(
-          [`${status} ${name}`, ...(operation === "find" ? ["503 ServiceUnavailable"] : [])],
-          told(answer).join(" ")
-        )
-      }
-    }))
+  it.scoped.each(cases)(
+    "answers for it, and then goes on: %s, %s",
+    ([operation, code, status, name]) =>
+      Effect.gen(function*() {
+        const failure = new TableFailed({ operation, cause: Object.assign(new Error(code), { code }) })
+        const failed = yield* lived({ port: "table", operation, failure, isFailing: false })
+        assert.isNotEmpty(failed)
+        for (const answer of failed) {
+          assert.include(
+            [`${status} ${name}`, ...(operation === "find" ? ["503 ServiceUnavailable"] : [])],
+            told(answer).join(" ")
+          )
+        }
+      })
+  )
 })
 
 describe("a service of whose store an operation fails", () => {
@@ -282,33 +285,39 @@ describe("a directory whose disk fails", () => {
       ["EMFILE", "SlowDown"] as const
     ].map((what) => [operation, ...what] as const)
   )
-  it.scoped.each(writes)("stores nothing, and says why: %s fails with %s", ([operation, code, expected]) =>
-    Effect.gen(function*() {
-      const failing = { operation: "", code }
-      const { blobs, store } = yield* within(failing)
-      yield* store.put("files/t/a", bytes(5))
-      const uploadId = yield* store.createUpload("files/t/b")
-      failing.operation = operation
-      let sent = 0
-      const body = Stream.tap(Stream.concat(bytes(2_000_000), bytes(5)), ({ length }) => Effect.sync(() => (sent += length)))
-      const puts = [
-        Effect.asVoid(store.put("files/t/c", body)),
-        Effect.asVoid(store.putPart("files/t/b", uploadId, 1, body))
-      ]
-      for (const put of puts) {
-        const refusal = yield* Effect.flip(put)
-        assert.strictEqual(refusal.code, expected)
-        assert.include(refusal.message, code)
-        assert.notInclude(StorageRefused.toXml(refusal, "R"), code)
-      }
-      // whoever sends hears the answer only when all is sent
-      assert.strictEqual(sent, operation === "open" ? 0 : 2 * 2_000_005)
-      failing.operation = ""
-      assert.strictEqual(yield* blobs, 1)
-      assert.strictEqual((yield* store.head("files/t/a")).size, 5)
-      assert.strictEqual((yield* Effect.flip(store.head("files/t/c"))).code, "NoSuchKey")
-      assert.deepStrictEqual(yield* store.parts("files/t/b", uploadId), [])
-    }))
+  it.scoped.each(writes)(
+    "stores nothing, and says why: %s fails with %s",
+    ([operation, code, expected]) =>
+      Effect.gen(function*() {
+        const failing = { operation: "", code }
+        const { blobs, store } = yield* within(failing)
+        yield* store.put("files/t/a", bytes(5))
+        const uploadId = yield* store.createUpload("files/t/b")
+        failing.operation = operation
+        let sent = 0
+        const body = Stream.tap(
+          Stream.concat(bytes(2_000_000), bytes(5)),
+          ({ length }) => Effect.sync(() => (sent += length))
+        )
+        const puts = [
+          Effect.asVoid(store.put("files/t/c", body)),
+          Effect.asVoid(store.putPart("files/t/b", uploadId, 1, body))
+        ]
+        for (const put of puts) {
+          const refusal = yield* Effect.flip(put)
+          assert.strictEqual(refusal.code, expected)
+          assert.include(refusal.message, code)
+          assert.notInclude(StorageRefused.toXml(refusal, "R"), code)
+        }
+        // whoever sends hears the answer only when all is sent
+        assert.strictEqual(sent, operation === "open" ? 0 : 2 * 2_000_005)
+        failing.operation = ""
+        assert.strictEqual(yield* blobs, 1)
+        assert.strictEqual((yield* store.head("files/t/a")).size, 5)
+        assert.strictEqual((yield* Effect.flip(store.head("files/t/c"))).code, "NoSuchKey")
+        assert.deepStrictEqual(yield* store.parts("files/t/b", uploadId), [])
+      })
+  )
 
   it.scoped.each(
     [["stat", "EIO"], ["stat", "EACCES"], ["stat", "ENOENT"], ["stream", "EIO"]] as const

@@ -1,6 +1,6 @@
 import { FileSystem } from "@effect/platform"
-import { SystemError } from "@effect/platform/Error"
 import { NodeContext } from "@effect/platform-node"
+import { SystemError } from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
 import type { Scope } from "effect"
 import { Effect, Exit, Layer, Logger, Stream } from "effect"
@@ -41,17 +41,20 @@ const failing = (fs: FileSystem.FileSystem, nth: number, code: string) => {
       return (...args: ReadonlyArray<unknown>): unknown => {
         const answer: unknown = Reflect.apply(member, target, args)
         if (!Effect.isEffect(answer)) return answer
-        return Effect.map(guarded(answer), (file) =>
-          name !== "open" || typeof file !== "object" || file === null ? file : new Proxy(file, {
-            get: (inner, method) => {
-              const one: unknown = Reflect.get(inner, method, inner)
-              return Effect.isEffect(one)
-                ? guarded(one)
-                : method === "writeAll" && typeof one === "function"
-                ? (...bytes: ReadonlyArray<unknown>) => guarded(Reflect.apply(one, inner, bytes))
-                : one
-            }
-          }))
+        return Effect.map(
+          guarded(answer),
+          (file) =>
+            name !== "open" || typeof file !== "object" || file === null ? file : new Proxy(file, {
+              get: (inner, method) => {
+                const one: unknown = Reflect.get(inner, method, inner)
+                return Effect.isEffect(one)
+                  ? guarded(one)
+                  : method === "writeAll" && typeof one === "function"
+                  ? (...bytes: ReadonlyArray<unknown>) => guarded(Reflect.apply(one, inner, bytes))
+                  : one
+              }
+            })
+        )
       }
     }
   })
@@ -69,31 +72,37 @@ describe("a secret of the directory", () => {
     ["of other characters", KEY.replace("0", "-"), false],
     ["of no text at all", "\0".repeat(43), false]
   ] as const
-  it.effect.each(kept)("is used only if it is whole, and never replaced: %s", ([_, text, isWhole]) =>
-    within((folder, fs) =>
-      Effect.gen(function*() {
-        const file = `${folder}/signing-key`
-        yield* fs.writeFileString(file, text)
-        const exit = yield* Effect.exit(ServeDirectory.signingKey(file, Effect.succeed("z".repeat(43))))
-        assert.deepStrictEqual(Exit.isSuccess(exit), isWhole)
-        if (Exit.isSuccess(exit)) assert.strictEqual(exit.value, KEY)
-        else assert.include(String(exit.cause), "is not whole")
-        assert.strictEqual(yield* fs.readFileString(file), text)
-      })
-    ))
+  it.effect.each(kept)(
+    "is used only if it is whole, and never replaced: %s",
+    ([_, text, isWhole]) =>
+      within((folder, fs) =>
+        Effect.gen(function*() {
+          const file = `${folder}/signing-key`
+          yield* fs.writeFileString(file, text)
+          const exit = yield* Effect.exit(ServeDirectory.signingKey(file, Effect.succeed("z".repeat(43))))
+          assert.deepStrictEqual(Exit.isSuccess(exit), isWhole)
+          if (Exit.isSuccess(exit)) assert.strictEqual(exit.value, KEY)
+          else assert.include(String(exit.cause), "is not whole")
+          assert.strictEqual(yield* fs.readFileString(file), text)
+        })
+      )
+  )
 
-  it.effect.each(["EACCES", "EIO"])("that cannot be read fails the start and stays: %s", (code) =>
-    within((folder, fs) =>
-      Effect.gen(function*() {
-        const file = `${folder}/signing-key`
-        yield* fs.writeFileString(file, KEY)
-        const { layer } = failing(fs, 1, code)
-        const exit = yield* Effect.exit(Effect.provide(ServeDirectory.signingKey(file, Identifiers.secret), layer))
-        assert.isTrue(Exit.isFailure(exit))
-        assert.strictEqual(yield* fs.readFileString(file), KEY)
-        assert.strictEqual(yield* ServeDirectory.signingKey(file, Identifiers.secret), KEY)
-      })
-    ))
+  it.effect.each(["EACCES", "EIO"])(
+    "that cannot be read fails the start and stays: %s",
+    (code) =>
+      within((folder, fs) =>
+        Effect.gen(function*() {
+          const file = `${folder}/signing-key`
+          yield* fs.writeFileString(file, KEY)
+          const { layer } = failing(fs, 1, code)
+          const exit = yield* Effect.exit(Effect.provide(ServeDirectory.signingKey(file, Identifiers.secret), layer))
+          assert.isTrue(Exit.isFailure(exit))
+          assert.strictEqual(yield* fs.readFileString(file), KEY)
+          assert.strictEqual(yield* ServeDirectory.signingKey(file, Identifiers.secret), KEY)
+        })
+      )
+  )
 
   it.effect("is there as a whole or not at all, wherever there is no room at the first start, and the next goes on", () =>
     within((folder, fs) =>
@@ -148,43 +157,49 @@ describe("the lock of the directory", () => {
 
 describe("what is in the directory", () => {
   const walked = (fs: FileSystem.FileSystem, folder: string) =>
-    Effect.flatMap(fs.readDirectory(folder, { recursive: true }), (names) =>
-      Effect.forEach(names, (name) =>
-        Effect.map(fs.stat(`${folder}/${name}`), ({ mode, type }) =>
-          `${name} ${type} ${(mode & 0o777).toString(8)}`)))
+    Effect.flatMap(
+      fs.readDirectory(folder, { recursive: true }),
+      (names) =>
+        Effect.forEach(names, (name) =>
+          Effect.map(fs.stat(`${folder}/${name}`), ({ mode, type }) =>
+            `${name} ${type} ${(mode & 0o777).toString(8)}`))
+    )
 
-  it.effect.each([0o000, 0o022, 0o077])("is its owner's alone, whatever the umask", (umask) =>
-    within((folder, fs) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => process.umask(umask)),
-        () =>
-          Effect.gen(function*() {
-            const directory = `${folder}/data`
-            // as a version before may have left it
-            yield* fs.makeDirectory(`${directory}/store/blobs`, { recursive: true, mode: 0o777 })
-            yield* fs.chmod(directory, 0o755)
-            const lines: Array<string> = []
-            yield* ServeDirectory.take(directory).pipe(Effect.provide(Logger.replace(
-              Logger.defaultLogger,
-              Logger.make(({ message }) => void lines.push(String(message)))
-            )))
-            assert.include(lines.join(), `chmod 700 ${directory}`)
-            yield* ServeDirectory.signingKey(`${directory}/signing-key`, Identifiers.secret)
-            const context = yield* Layer.build(
-              SqlObjectStore.layer({ directory: `${directory}/store` }).pipe(
-                Layer.provide(ServeDirectory.databaseIn(`${directory}/${ServeDirectory.DATABASE}`))
+  it.effect.each([0o000, 0o022, 0o077])(
+    "is its owner's alone, whatever the umask",
+    (umask) =>
+      within((folder, fs) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => process.umask(umask)),
+          () =>
+            Effect.gen(function*() {
+              const directory = `${folder}/data`
+              // as a version before may have left it
+              yield* fs.makeDirectory(`${directory}/store/blobs`, { recursive: true, mode: 0o777 })
+              yield* fs.chmod(directory, 0o755)
+              const lines: Array<string> = []
+              yield* ServeDirectory.take(directory).pipe(Effect.provide(Logger.replace(
+                Logger.defaultLogger,
+                Logger.make(({ message }) => void lines.push(String(message)))
+              )))
+              assert.include(lines.join(), `chmod 700 ${directory}`)
+              yield* ServeDirectory.signingKey(`${directory}/signing-key`, Identifiers.secret)
+              const context = yield* Layer.build(
+                SqlObjectStore.layer({ directory: `${directory}/store` }).pipe(
+                  Layer.provide(ServeDirectory.databaseIn(`${directory}/${ServeDirectory.DATABASE}`))
+                )
               )
-            )
-            const { put } = yield* Effect.provide(ObjectStore.ObjectStore, context)
-            yield* put("files/t/a", Stream.make(new Uint8Array(5)))
-            const found = yield* walked(fs, directory)
-            assert.isAbove(found.length, 7)
-            assert.deepStrictEqual(found.filter((line) => !/Directory 700$|File 600$/.test(line)), [])
-            assert.strictEqual(yield* fs.readFileString(`${directory}/.gitignore`), "*\n")
-          }),
-        (before) => Effect.sync(() => process.umask(before))
+              const { put } = yield* Effect.provide(ObjectStore.ObjectStore, context)
+              yield* put("files/t/a", Stream.make(new Uint8Array(5)))
+              const found = yield* walked(fs, directory)
+              assert.isAbove(found.length, 7)
+              assert.deepStrictEqual(found.filter((line) => !/Directory 700$|File 600$/.test(line)), [])
+              assert.strictEqual(yield* fs.readFileString(`${directory}/.gitignore`), "*\n")
+            }),
+          (before) => Effect.sync(() => process.umask(before))
+        )
       )
-    ))
+  )
 
   it.effect("is hidden from a repository, and what else is there is not", () =>
     within((folder, fs) =>

@@ -140,14 +140,22 @@ describe("a service over a directory that is killed", () => {
                 const half = { gone: () => {} }
                 const reached = new Promise<void>((done) => (half.gone = done))
                 const striking = yield* Effect.fork(
-                  strikes ? Effect.zipRight(delay === undefined ? Effect.promise(() => reached) : Effect.void, kill) : Effect.void
+                  strikes
+                    ? Effect.zipRight(delay === undefined ? Effect.promise(() => reached) : Effect.void, kill)
+                    : Effect.void
                 )
                 const headers = url.startsWith("/")
                   ? { authorization: `Bearer ${service.token}`, "content-type": "application/json" }
                   : name === "put"
                   ? encryption
                   : {}
-                const answer = yield* sent(method, url.startsWith("/") ? `${baseUrl}${url}` : url, headers, body, half.gone)
+                const answer = yield* sent(
+                  method,
+                  url.startsWith("/") ? `${baseUrl}${url}` : url,
+                  headers,
+                  body,
+                  half.gone
+                )
                 yield* striking.await
                 if (Option.isSome(answer)) return answer.value
               }
@@ -156,11 +164,16 @@ describe("a service over a directory that is killed", () => {
           const answered = (name: Step, status: ReadonlyArray<number>, ...call: [string, string, Buffer?]) =>
             Effect.tap(step(name, ...call), (answer) =>
               Effect.sync(() =>
-                assert.include(status, answer.status, `round ${round}, killed at ${victim}, ${name}: ${answer.body}`)))
-          const session = (answer: Answer) => Effect.map(Schema.decode(Session)(String(answer.body)), ({ data }) => data)
+                assert.include(status, answer.status, `round ${round}, killed at ${victim}, ${name}: ${answer.body}`)
+              ))
+          const session = (answer: Answer) =>
+            Effect.map(Schema.decode(Session)(String(answer.body)), ({ data }) => data)
           const content = Buffer.from(`content of ${round} `.repeat(3000))
           const declared = Buffer.from(JSON.stringify({ name: `small ${round}`, size: content.length }))
-          const small = yield* Effect.flatMap(answered("initiate", [201], "POST", "/v2/files/upload", declared), session)
+          const small = yield* Effect.flatMap(
+            answered("initiate", [201], "POST", "/v2/files/upload", declared),
+            session
+          )
           yield* answered("put", [200], "PUT", small.upload_url ?? "", content)
           yield* answered("complete", [200], "POST", `/v2/files/${small.id}/upload/complete`)
           expected.set(small.id, content)
@@ -196,8 +209,10 @@ describe("a service over a directory that is killed", () => {
           const { baseUrl } = yield* service.started
           const headers = { authorization: `Bearer ${service.token}` }
           const read = (path: string) =>
-            Effect.flatMap(sent("GET", `${baseUrl}${path}`, headers, undefined, () => {}), (answer) =>
-              Option.isSome(answer) ? Effect.succeed(answer.value) : new NotAnswered({ step: path }))
+            Effect.flatMap(
+              sent("GET", `${baseUrl}${path}`, headers, undefined, () => {}),
+              (answer) => Option.isSome(answer) ? Effect.succeed(answer.value) : new NotAnswered({ step: path })
+            )
           const { data } = yield* Schema.decode(List)(String((yield* read("/v1/files?page[limit]=100")).body))
           assert.deepStrictEqual(data.map(({ id }) => id).sort(), [...expected.keys()].sort().slice(0, 100))
           for (const [id, bytes] of expected) {
@@ -218,7 +233,11 @@ describe("a service over a directory that is killed", () => {
       mkdirSync(directory, { mode: 0o700 })
       // the number of another's process that lives
       writeFileSync(join(directory, "lock"), "1")
-      const first = yield* Processes.instance(program, { DIRECTORY: directory, PATH: process.env["PATH"] ?? "" }, within)
+      const first = yield* Processes.instance(
+        program,
+        { DIRECTORY: directory, PATH: process.env["PATH"] ?? "" },
+        within
+      )
       const second = yield* Effect.flip(
         Processes.instance(program, { DIRECTORY: directory, PATH: process.env["PATH"] ?? "" }, within)
       )
@@ -253,36 +272,43 @@ describe("a service over a directory that is killed", () => {
       }
     }), 120_000)
 
-  it.scopedLive("says that there is no room, to the end of a body that has none, and goes on", () =>
-    Effect.gen(function*() {
-      const program = yield* Processes.script("directoryInstance")
-      const disk = yield* folder
-      yield* Effect.acquireRelease(
-        Effect.sync(() => execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk])),
-        () => Effect.sync(() => execFileSync("umount", ["-l", disk]))
-      )
-      const directory = join(disk, "data")
-      const { baseUrl } = yield* Processes.instance(program, { DIRECTORY: directory })
-      const token = readFileSync(join(directory, "token"), "utf8")
-      const call = (method: string, path: string, body?: string) =>
-        Effect.promise(() =>
-          fetch(path.startsWith("/") ? `${baseUrl}${path}` : path, {
-            method,
-            headers: path.startsWith("/") ? { authorization: `Bearer ${token}` } : encryption,
-            ...(body === undefined ? {} : { body })
-          }).then(async (answer) => ({ status: answer.status, text: await answer.text() }))
+  it.scopedLive(
+    "says that there is no room, to the end of a body that has none, and goes on",
+    () =>
+      Effect.gen(function*() {
+        const program = yield* Processes.script("directoryInstance")
+        const disk = yield* folder
+        yield* Effect.acquireRelease(
+          Effect.sync(() => execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk])),
+          () => Effect.sync(() => execFileSync("umount", ["-l", disk]))
         )
-      const stored = (size: number) =>
-        Effect.gen(function*() {
-          const opened = yield* call("POST", "/v2/files/upload", JSON.stringify({ name: "a", size }))
-          const { data } = yield* Schema.decode(Session)(opened.text)
-          return { id: data.id, put: yield* call("PUT", data.upload_url ?? "", "x".repeat(size)) }
-        })
-      const large = yield* stored(20_000_000)
-      assert.deepStrictEqual([large.put.status, /<Code>(\w+)/.exec(large.put.text)?.[1]], [507, "InsufficientStorage"])
-      const small = yield* stored(500_000)
-      assert.strictEqual(small.put.status, 200)
-      assert.strictEqual((yield* call("POST", `/v2/files/${small.id}/upload/complete`)).status, 200)
-      assert.strictEqual((yield* call("GET", `/v1/files/${small.id}/download`)).text.length, 500_000)
-    }), 60_000)
+        const directory = join(disk, "data")
+        const { baseUrl } = yield* Processes.instance(program, { DIRECTORY: directory })
+        const token = readFileSync(join(directory, "token"), "utf8")
+        const call = (method: string, path: string, body?: string) =>
+          Effect.promise(() =>
+            fetch(path.startsWith("/") ? `${baseUrl}${path}` : path, {
+              method,
+              headers: path.startsWith("/") ? { authorization: `Bearer ${token}` } : encryption,
+              ...(body === undefined ? {} : { body })
+            }).then(async (answer) => ({ status: answer.status, text: await answer.text() }))
+          )
+        const stored = (size: number) =>
+          Effect.gen(function*() {
+            const opened = yield* call("POST", "/v2/files/upload", JSON.stringify({ name: "a", size }))
+            const { data } = yield* Schema.decode(Session)(opened.text)
+            return { id: data.id, put: yield* call("PUT", data.upload_url ?? "", "x".repeat(size)) }
+          })
+        const large = yield* stored(20_000_000)
+        assert.deepStrictEqual([large.put.status, /<Code>(\w+)/.exec(large.put.text)?.[1]], [
+          507,
+          "InsufficientStorage"
+        ])
+        const small = yield* stored(500_000)
+        assert.strictEqual(small.put.status, 200)
+        assert.strictEqual((yield* call("POST", `/v2/files/${small.id}/upload/complete`)).status, 200)
+        assert.strictEqual((yield* call("GET", `/v1/files/${small.id}/download`)).text.length, 500_000)
+      }),
+    60_000
+  )
 })

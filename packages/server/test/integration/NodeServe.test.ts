@@ -179,35 +179,41 @@ describe("the service in one process", () => {
       })
     ), 120_000)
 
-  it.live("begins although a record cannot be read: that costs its own file", () =>
-    within((folder) =>
-      Effect.gen(function*() {
-        const first = yield* Scope.make()
-        const service = yield* Scope.extend(serving(folder), first)
-        const completed = Effect.gen(function*() {
-          const { data } = yield* initiate(service, 5)
-          yield* put(data.upload_url, "hello")
-          yield* call(service, "POST", `/v2/files/${data.id}/upload/complete`)
-          return data.id
+  it.live(
+    "begins although a record cannot be read: that costs its own file",
+    () =>
+      within((folder) =>
+        Effect.gen(function*() {
+          const first = yield* Scope.make()
+          const service = yield* Scope.extend(serving(folder), first)
+          const completed = Effect.gen(function*() {
+            const { data } = yield* initiate(service, 5)
+            yield* put(data.upload_url, "hello")
+            yield* call(service, "POST", `/v2/files/${data.id}/upload/complete`)
+            return data.id
+          })
+          const [broken, whole] = yield* Effect.all([completed, completed])
+          yield* Scope.close(first, Exit.void)
+          yield* Effect.provide(
+            Effect.flatMap(
+              SqlClient.SqlClient,
+              (sql) => sql`update stevedore_object set problem = 'rot' where key = ${`files/default/${broken}`}`
+            ),
+            databaseIn(`${folder}/data/stevedore.db`)
+          )
+          const again = yield* serving(folder)
+          const ready = yield* call(again, "GET", "/readyz")
+          assert.deepStrictEqual([ready.status, ready.text], [200, `ok\ncannot be read: files/default/${broken}\n`])
+          const download = (id: string) => call(again, "GET", `/v1/files/${id}/download`)
+          const refused = yield* download(broken)
+          assert.strictEqual(refused.status, 500)
+          assert.match(refused.text, /^\{"errors":\[\{"code":"InternalError"/)
+          assert.strictEqual((yield* download(whole)).text, "hello")
+          assert.strictEqual((yield* call(again, "DELETE", `/v1/files/${broken}`)).status, 204)
         })
-        const [broken, whole] = yield* Effect.all([completed, completed])
-        yield* Scope.close(first, Exit.void)
-        yield* Effect.provide(
-          Effect.flatMap(SqlClient.SqlClient, (sql) =>
-            sql`update stevedore_object set problem = 'rot' where key = ${`files/default/${broken}`}`),
-          databaseIn(`${folder}/data/stevedore.db`)
-        )
-        const again = yield* serving(folder)
-        const ready = yield* call(again, "GET", "/readyz")
-        assert.deepStrictEqual([ready.status, ready.text], [200, `ok\ncannot be read: files/default/${broken}\n`])
-        const download = (id: string) => call(again, "GET", `/v1/files/${id}/download`)
-        const refused = yield* download(broken)
-        assert.strictEqual(refused.status, 500)
-        assert.match(refused.text, /^\{"errors":\[\{"code":"InternalError"/)
-        assert.strictEqual((yield* download(whole)).text, "hello")
-        assert.strictEqual((yield* call(again, "DELETE", `/v1/files/${broken}`)).status, 204)
-      })
-    ), 120_000)
+      ),
+    120_000
+  )
 
   it.live("says whether it can answer, and has its directory alone", () =>
     within((folder) =>
