@@ -6,13 +6,11 @@
  *
  * @since 0.1.0
  */
-import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as Order from "effect/Order"
 import * as Stream from "effect/Stream"
 import type * as BlobStore from "./BlobStore.js"
 import * as Identifiers from "./Identifiers.js"
@@ -420,7 +418,7 @@ export const make = (
     parts: (key, uploadId) =>
       Effect.zipRight(
         findUpload(key, uploadId),
-        Effect.map(index.parts(uploadId), Arr.sortWith(({ partNumber }) => partNumber, Order.number))
+        Effect.map(index.parts(uploadId), (parts) => [...parts].sort((a, b) => a.partNumber - b.partNumber))
       ),
     completeUpload: (key, uploadId, listed) =>
       Effect.gen(function*() {

@@ -17,7 +17,6 @@ import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { FileStoreService } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
@@ -337,9 +336,9 @@ const storeOver = (calls: Calls, options: Options, protection: Protection): File
       range?.length === 0
         ? Stream.empty
         : protection === "copy"
-        ? Stream.catchSome(
+        ? Stream.catchAll(
           get(place(key), range, which),
-          (refusal) => isMissing(refusal) ? Option.some(get(key, range, which)) : Option.none()
+          (refusal) => isMissing(refusal) ? get(key, range, which) : Stream.fail(refusal)
         )
         : get(key, range, which),
     remove: (key) =>

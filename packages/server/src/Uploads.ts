@@ -296,13 +296,19 @@ export const make = (
     }
 
     /** Of each part its own length: clients make parts as `UploadPlan.ranges` does, and storage refuses any other. */
-    const headersOfParts = (size: number, parts: number) =>
+    const headersOfParts = (
+      size: number,
+      parts: number
+    ): Either.Either<ReadonlyArray<Readonly<Record<string, string>>>, ServiceRefused.ServiceRefused> =>
       signed.includes("content-length")
-        ? Either.mapBoth(UploadPlan.ranges(size, parts, ServiceProfile.standard.limits), {
-          onLeft: ({ atLeast, atMost }) =>
-            ServiceRefused.invalid("parts", `${parts} parts of ${size} bytes: expected ${atLeast} to ${atMost}`),
-          onRight: Arr.map(({ length }) => ({ ...partHeaders, "content-length": String(length) }))
-        })
+        ? Either.mapLeft(
+          Either.map(
+            UploadPlan.ranges(size, parts, ServiceProfile.standard.limits),
+            Arr.map(({ length }) => ({ ...partHeaders, "content-length": String(length) }))
+          ),
+          ({ atLeast, atMost }) =>
+            ServiceRefused.invalid("parts", `${parts} parts of ${size} bytes: expected ${atLeast} to ${atMost}`)
+        )
         : Either.right([])
 
     const answered = <A, R>(

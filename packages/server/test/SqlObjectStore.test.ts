@@ -1,11 +1,7 @@
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import { type FileSystem } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Layer, Logger, Option, TestClock } from "effect"
-import { laws, MINIMUM } from "../../testing/test/support/objectStoreLaws.js"
-import * as SqlObjectStore from "../src/SqlObjectStore.js"
+import { Cause, Effect, Exit, Logger, Option, TestClock } from "effect"
 import { Life } from "./support/life.js"
-import { database } from "./support/sqlite.js"
 import { bytes, contentOf, opened, within } from "./support/sqlObjectStore.js"
 
 const json = (value: unknown) => JSON.stringify(value)
@@ -34,15 +30,6 @@ const logging = (lines: Array<string>) =>
     Logger.defaultLogger,
     Logger.make(({ cause, message }) => void lines.push(`${String(message)} ${Cause.pretty(cause)}`))
   )
-
-laws(
-  "a directory, with its index in SQLite",
-  Layer.unwrapScoped(Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-object-store-" })
-    return SqlObjectStore.layer({ directory: `${folder}/store`, minimumPartSize: MINIMUM })
-  })).pipe(Layer.provide([NodeContext.layer, database]), Layer.orDie)
-)
 
 describe("a store with its index in SQLite", () => {
   it.effect("removes what no record names an hour after it was written, and nothing else", () =>

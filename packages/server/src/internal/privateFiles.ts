@@ -4,10 +4,11 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 
 const DIRECTORY = 0o700
-const FILE = 0o600
+/** @internal */
+export const FILE = 0o600
 
-// what is another user's can be used without being changed
-const closed = (fs: FileSystem.FileSystem, path: string, mode: number) => Effect.ignore(fs.chmod(path, mode))
+/** Takes what is there from everybody but its owner. What is another user's can be used without being changed. @internal */
+export const closed = (fs: FileSystem.FileSystem, path: string, mode: number) => Effect.ignore(fs.chmod(path, mode))
 
 /** Makes a directory that is missing, and takes one that is there from everybody but its owner. @internal */
 export const directory = (path: string) =>
@@ -15,22 +16,6 @@ export const directory = (path: string) =>
     FileSystem.FileSystem,
     (fs) => Effect.zipRight(fs.makeDirectory(path, { recursive: true, mode: DIRECTORY }), closed(fs, path, DIRECTORY))
   )
-
-/**
- * Makes a file that is missing, empty, and takes one that is there from everybody but its owner. One that is there is not opened:
- * to close it would end the locks that this process has on it.
- *
- * @internal
- */
-export const file = (path: string) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.scoped(fs.open(path, { flag: "wx", mode: FILE })).pipe(
-      Effect.catchIf(
-        (error) => error._tag === "SystemError" && error.reason === "AlreadyExists",
-        () => Effect.void
-      ),
-      Effect.zipRight(closed(fs, path, FILE))
-    ))
 
 /**
  * Writes a file so that it is whole or as it was before, wherever the process dies and whether there is room or not: beside

@@ -26,6 +26,23 @@ const LOCK = "lock.db"
 const HOLDER = "lock"
 
 /**
+ * Makes a file that is missing, empty, and takes one that is there from everybody but its owner. One that is there is not opened:
+ * to close it would end the locks that this process has on it.
+ */
+const file = (path: string) =>
+  Effect.flatMap(
+    FileSystem.FileSystem,
+    (fs) =>
+      Effect.scoped(fs.open(path, { flag: "wx", mode: PrivateFiles.FILE })).pipe(
+        Effect.catchIf(
+          (error) => error._tag === "SystemError" && error.reason === "AlreadyExists",
+          () => Effect.void
+        ),
+        Effect.zipRight(PrivateFiles.closed(fs, path, PrivateFiles.FILE))
+      )
+  )
+
+/**
  * An exclusive lock of SQLite's, which the kernel ends with the process that has it: it holds between containers of one host,
  * and what a dead process has left is no lock.
  */
@@ -34,7 +51,7 @@ const locked = (directory: string) =>
     const fs = yield* FileSystem.FileSystem
     const { join } = yield* Path.Path
     const holder = join(directory, HOLDER)
-    yield* PrivateFiles.file(join(directory, LOCK))
+    yield* file(join(directory, LOCK))
     const context = yield* Layer.build(databaseIn(join(directory, LOCK)))
     const sql = yield* Effect.provide(SqlClient.SqlClient, context)
     yield* Effect.acquireRelease(sql`begin exclusive`, () => Effect.ignore(sql`rollback`)).pipe(
@@ -104,5 +121,5 @@ export const take = (directory: string) =>
     // in a directory that somebody uses for other things too, it would hide those
     const names = yield* fs.readDirectory(directory)
     if (names.every((name) => ours.test(name))) yield* PrivateFiles.ignored(directory)
-    yield* PrivateFiles.file(join(directory, DATABASE))
+    yield* file(join(directory, DATABASE))
   })

@@ -1,6 +1,11 @@
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Option } from "effect"
+import { Effect, Fiber, Layer, Option } from "effect"
+import { laws, MINIMUM } from "../../../testing/test/support/objectStoreLaws.js"
+import * as SqlObjectStore from "../../src/SqlObjectStore.js"
 import { Life } from "../support/life.js"
+import { database } from "../support/sqlite.js"
 import { bytes, contentOf, opened, within } from "../support/sqlObjectStore.js"
 
 /** What a life was told that it has done, in the order in which it was told. */
@@ -23,6 +28,15 @@ const script = (directory: string, life: Life, told: Told) =>
     yield* step("again", store.put("files/small", bytes("second")))
     yield* step("removed", store.remove("files/small"))
   })
+
+laws(
+  "a directory, with its index in SQLite",
+  Layer.unwrapScoped(Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-object-store-" })
+    return SqlObjectStore.layer({ directory: `${folder}/store`, minimumPartSize: MINIMUM })
+  })).pipe(Layer.provide([NodeContext.layer, database]), Layer.orDie)
+)
 
 describe("a store with its index in SQLite", () => {
   it.live(
