@@ -116,7 +116,8 @@ export class StorageRefused extends Schema.TaggedError<StorageRefused>("@stevedo
   }
 ) {
   override get message(): string {
-    const cause = this.cause === undefined ? "" : ` (${errorCode(this.cause)})`
+    const { cause: found } = this
+    const cause = found === undefined ? "" : ` (${typeof found === "string" ? found : errorCode(found)})`
     return `Storage answered ${this.status} ${this.code}: ${this.reason}${cause}`
   }
 }
