@@ -55,6 +55,23 @@ describe("a store with its index in SQLite", () => {
       })
     ))
 
+  it.effect("removes nothing while a record cannot be read: what it names is in no other", () =>
+    within((folder, fs) =>
+      Effect.gen(function*() {
+        yield* records(fs, `${folder}/store`)
+        for (const name of ["a", "b", "c", "d"]) yield* fs.utimes(`${folder}/store/blobs/${name}`, 0, 0)
+        yield* TestClock.adjust("1 day")
+        const { store } = yield* Effect.provide(opened(folder), logging([]))
+        yield* fs.remove(`${folder}/store/blobs/a`)
+        yield* TestClock.adjust("1 minute")
+        yield* Effect.eventually(Effect.filterOrFail(
+          store.unreadable ?? Effect.succeed([]),
+          (keys) => json(keys) === json(["files/t/a", "files/t/empty"])
+        ))
+        assert.deepStrictEqual((yield* fs.readDirectory(`${folder}/store/blobs`)).sort(), ["b", "c", "d"])
+      })
+    ))
+
   it.effect("takes over what the version before has kept, and of it one that cannot be read costs only itself", () =>
     within((folder, fs) =>
       Effect.gen(function*() {
