@@ -7,6 +7,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Processes from "../support/processes.js"
 
+/** Where the program is that makes a namespace. */
+const searchPath = process.env["PATH"] ?? ""
+
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "stevedore-crashes-"))),
   (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
@@ -235,11 +238,11 @@ describe("a service over a directory that is killed", () => {
       writeFileSync(join(directory, "lock"), "1")
       const first = yield* Processes.instance(
         program,
-        { DIRECTORY: directory, PATH: process.env["PATH"] ?? "" },
+        { DIRECTORY: directory, PATH: searchPath },
         within
       )
       const second = yield* Effect.flip(
-        Processes.instance(program, { DIRECTORY: directory, PATH: process.env["PATH"] ?? "" }, within)
+        Processes.instance(program, { DIRECTORY: directory, PATH: searchPath }, within)
       )
       assert.match(second.output, /process \d+ on \S+ serves .* already/)
       yield* first.signal("SIGKILL")

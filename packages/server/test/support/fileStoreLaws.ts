@@ -228,12 +228,14 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileStore, E>, partSize
               history,
               { a: bytes(6), b: bytes(6, 1) },
               (body) => store.putPart(one, uploadId, 1, body),
-              Effect.gen(function*() {
-                const made = yield* store.completeUpload(one, uploadId, yield* store.parts(one, uploadId))
-                const sealed = yield* store.seal(one)
-                assert.strictEqual(sealed.etag, made.etag)
-                return contentOf(store.get(one, undefined, sealed))
-              })
+              store.parts(one, uploadId).pipe(
+                Effect.flatMap((parts) => store.completeUpload(one, uploadId, parts)),
+                Effect.zip(store.seal(one)),
+                Effect.map(([made, sealed]) => {
+                  assert.strictEqual(sealed.etag, made.etag)
+                  return contentOf(store.get(one, undefined, sealed))
+                })
+              )
             )
             yield* store.remove(one)
           }))
