@@ -5,6 +5,7 @@
  */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import { noRoom } from "./base/noRoom.js"
 import * as PagePosition from "./base/pagePosition.js"
 import { printable } from "./base/printable.js"
 import { signIn } from "./base/signIn.js"
@@ -241,12 +242,12 @@ export class ServiceUnavailable extends TaggedError<ServiceUnavailable>()("Servi
    * @since 0.1.0
    */
   get recovery(): Recovery.Recovery {
-    return "retry"
+    return this.status === 507 ? "none" : "retry"
   }
   override get message(): string {
     return `The service is unavailable for ${this.operation}: ${this.status} (${describe(this)}${
       Recovery.describeWait(this)
-    }). ${this.status === 511 ? signIn : "Try again later."}`
+    }). ${this.status === 511 ? signIn : this.status === 507 ? noRoom : "Try again later."}`
   }
 }
 

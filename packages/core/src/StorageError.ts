@@ -5,6 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import { contentHeader } from "./base/contentHeaders.js"
+import { noRoom } from "./base/noRoom.js"
 import { printable } from "./base/printable.js"
 import { signIn } from "./base/signIn.js"
 import { answer, capitalized, coded, expiry, listed, of, respelled, trace } from "./base/storageWords.js"
@@ -215,6 +216,7 @@ export class StorageUnavailable extends TaggedError<StorageUnavailable>()("Stora
    * @since 0.1.0
    */
   get recovery(): Recovery.Recovery {
+    if (this.status === 507) return "none"
     // MinIO uses SlowDownRead and SlowDownWrite
     return this.status === 429 || this.code?.startsWith("SlowDown") === true ? "slowDown" : "retry"
   }
@@ -229,6 +231,8 @@ export class StorageUnavailable extends TaggedError<StorageUnavailable>()("Stora
     }). ${
       (this.status < 300 || this.status === 511) && !this.code
         ? signIn
+        : this.status === 507
+        ? noRoom
         : "Try again later; after SlowDown, lower the concurrency."
     }`
   }

@@ -51,7 +51,8 @@ describe("ServiceAnswer", () => {
       [500, "ServiceUnavailable", "retry"],
       [502, "ServiceUnavailable", "retry"],
       [503, "ServiceUnavailable", "retry"],
-      [504, "ServiceUnavailable", "retry"]
+      [504, "ServiceUnavailable", "retry"],
+      [507, "ServiceUnavailable", "none"]
     ]
 
     it.each(table)("%d is %s (%s), with the service's code, path and request id", (status, tag, recovery) => {

@@ -67,6 +67,7 @@ describe("ServiceError", () => {
     const message = (status: number) => new ServiceError.ServiceUnavailable({ ...answer, status }).message
     assert.include(message(511), "sign in to the network")
     assert.include(message(503), "Try again later")
+    assert.include(message(507), "There is no room left")
   })
 
   it("a rate limit says how long to wait", () => {

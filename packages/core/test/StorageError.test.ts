@@ -45,6 +45,7 @@ describe("StorageError", () => {
     ["slowDown", unavailable(503, "SlowDownRead")],
     ["slowDown", unavailable(503, "SlowDownWrite")],
     ["slowDown", unavailable(429)],
+    ["none", unavailable(507, "InsufficientStorage")],
     ["none", new StorageError.EtagMissing({})]
   ])("what helps is %s: %o", (recovery, error) => {
     assert.strictEqual(error.recovery, recovery)

@@ -463,6 +463,14 @@ const table: ReadonlyArray<Row> = [
     recovery: "slowDown",
     fields: { status: 429, code: undefined }
   },
+  {
+    what: "no room",
+    status: 507,
+    body: document("InsufficientStorage", "There is no room left for what is to be stored."),
+    error: "StorageUnavailable",
+    recovery: "none",
+    fields: { status: 507, code: "InsufficientStorage" }
+  },
   ...[500, 502, 503, 504].flatMap((status): ReadonlyArray<Row> => [
     {
       what: "an internal error",

@@ -27,8 +27,8 @@ const table: Readonly<Record<string, Module>> = {
   "@effect/platform/FetchHttpClient": { module: "effect/http/FetchHttpClient", same: "layer" },
   "@effect/platform/FileSystem": {
     module: "effect/FileSystem",
-    same: `File FileSystem File#sync File#writeAll FileSystem#makeDirectory FileSystem#makeTempDirectoryScoped
-      FileSystem#open FileSystem#readDirectory FileSystem#readFileString FileSystem#remove FileSystem#rename
+    same: `File FileSystem File#sync File#writeAll FileSystem#chmod FileSystem#exists FileSystem#makeDirectory
+      FileSystem#makeTempDirectoryScoped FileSystem#open FileSystem#readDirectory FileSystem#readFileString FileSystem#remove FileSystem#rename
       FileSystem#stream OpenFlag #Info File#stat FileSystem#link FileSystem#readFile FileSystem#stat
       FileSystem#utimes FileSystem#writeFileString Info#mode Info#mtime Info#size Info#type Info#uid`,
     renamed: { Size: "effect/ByteSize.bytes", MiB: "effect/ByteSize.mebibytes" }
@@ -98,7 +98,7 @@ const table: Readonly<Record<string, Module>> = {
     same: "KeyValueStore layerMemory KeyValueStore#remove KeyValueStore#set",
     rewritten: "KeyValueStore#get"
   },
-  "@effect/platform/Path": { module: "effect/Path", same: "Path Path#join" },
+  "@effect/platform/Path": { module: "effect/Path", same: "Path Path#dirname Path#join" },
   "@effect/platform/UrlParams": { module: "effect/http/UrlParams", same: "UrlParams fromInput" },
   "effect/Array": {
     same: `NonEmptyReadonlyArray append chunksOf dedupe empty ensure filter findFirst flatMap get getSomes makeBy map

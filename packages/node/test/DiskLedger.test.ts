@@ -141,6 +141,7 @@ describe("DiskLedger", () => {
         assert.strictEqual(stats.mode & 0o777, stats.isDirectory() ? 0o700 : 0o600, name)
       }
       assert.strictEqual((yield* Effect.promise(() => Fs.stat(directory))).mode & 0o777, 0o700)
+      assert.strictEqual(yield* Effect.promise(() => Fs.readFile(join(directory, ".gitignore"), "utf8")), "*\n")
     }))
 
   it.scopedLive("creates no directory before the first write", () =>

@@ -7,11 +7,16 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Identifiers from "./Identifiers.js"
-import * as StorageRefused from "./StorageRefused.js"
+import * as DiskFailure from "./internal/diskFailure.js"
+import * as PrivateFiles from "./internal/privateFiles.js"
+import type * as StorageRefused from "./StorageRefused.js"
 
 /**
  * The bytes of one write. `size` is in bytes.
@@ -23,6 +28,8 @@ export interface Blob {
   readonly size: number
   /** What a store that outlives the process knows it by. */
   readonly name?: string | undefined
+  /** Fails if the bytes are not all there any more. Without it, they always are. */
+  readonly check?: Effect.Effect<void, StorageRefused.StorageRefused> | undefined
   /** The `length` bytes from `offset`. Lazy, and can be run repeatedly. */
   readonly read: (offset: number, length: number) => Stream.Stream<Uint8Array, StorageRefused.StorageRefused>
   /** Frees the space. Reading afterwards fails or is empty. */
@@ -84,44 +91,60 @@ export const memory: BlobStore = {
     }))
 }
 
-const failed = () => StorageRefused.make("InternalError")
+const failed = DiskFailure.failed
 
-// Node delivers bodies in chunks of 64 KiB; one write per MiB costs a sixteenth of the system calls
-const BUFFER_BYTES = 1024 * 1024
+const READ_BYTES = 1024 * 1024
 
+// Node delivers bodies in chunks of 64 KiB: several of them are one write
+const FIRST_BUFFER_BYTES = 64 * 1024
+const LARGEST_BUFFER_BYTES = 256 * 1024
+
+/** Space for `needed` bytes, of which the first `filled` are kept: it doubles with what comes. */
+const grown = (buffer: Uint8Array, filled: number, needed: number): Uint8Array => {
+  if (needed <= buffer.byteLength) return buffer
+  let length = Math.max(buffer.byteLength, FIRST_BUFFER_BYTES)
+  while (length < needed) length *= 2
+  const larger = new Uint8Array(Math.min(length, LARGEST_BUFFER_BYTES))
+  larger.set(buffer.subarray(0, filled))
+  return larger
+}
+
+/**
+ * Writes a body to its end. Where the disk takes no more of it, the rest is read all the same: whoever sends is told why only
+ * when he has sent it.
+ */
 const writeAll = <E, R>(file: FileSystem.File, body: Stream.Stream<Uint8Array, E, R>) =>
   Effect.suspend(() => {
-    const buffer = new Uint8Array(BUFFER_BYTES)
+    let buffer: Uint8Array = new Uint8Array(0)
     let filled = 0
     let size = 0
+    let failure: StorageRefused.StorageRefused | undefined
+    const write = (bytes: Uint8Array) =>
+      Effect.catchAll(file.writeAll(bytes), (error) =>
+        Effect.sync(() => {
+          failure = failed(error)
+        }))
     const flush = Effect.suspend(() => {
-      if (filled === 0) {
-        return Effect.void
-      }
       const pending = buffer.subarray(0, filled)
       filled = 0
-      return Effect.mapError(file.writeAll(pending), failed)
+      return pending.byteLength === 0 ? Effect.void : write(pending)
     })
-    const append = (chunk: Uint8Array): Effect.Effect<void, StorageRefused.StorageRefused> => {
-      size += chunk.byteLength
-      if (filled + chunk.byteLength <= BUFFER_BYTES) {
+    const hold = (chunk: Uint8Array) =>
+      Effect.suspend(() => {
+        if (chunk.byteLength >= LARGEST_BUFFER_BYTES) return write(chunk)
+        buffer = grown(buffer, filled, filled + chunk.byteLength)
         buffer.set(chunk, filled)
         filled += chunk.byteLength
         return Effect.void
-      }
-      const whole = Effect.suspend(() => {
-        if (chunk.byteLength >= BUFFER_BYTES) {
-          return Effect.mapError(file.writeAll(chunk), failed)
-        }
-        buffer.set(chunk, 0)
-        filled = chunk.byteLength
-        return Effect.void
       })
-      return Effect.zipRight(flush, whole)
+    const append = (chunk: Uint8Array): Effect.Effect<void> => {
+      size += chunk.byteLength
+      if (failure !== undefined) return Effect.void
+      return filled + chunk.byteLength <= LARGEST_BUFFER_BYTES ? hold(chunk) : Effect.zipRight(flush, hold(chunk))
     }
     return Stream.runForEach(body, append).pipe(
       Effect.zipRight(flush),
-      Effect.map(() => size)
+      Effect.flatMap(() => failure === undefined ? Effect.succeed(size) : Effect.fail(failure))
     )
   })
 
@@ -130,18 +153,35 @@ const blobIn = (fs: FileSystem.FileSystem, folder: string, path: Path.Path, name
   return {
     size,
     name,
+    check: fs.stat(file).pipe(
+      Effect.mapError(DiskFailure.unreadable),
+      Effect.filterOrFail(
+        (found) => Number(found.size) === size,
+        (found) => DiskFailure.unreadable(`${name} has ${found.size} bytes, and had ${size}`)
+      ),
+      Effect.asVoid
+    ),
     read: (offset, length) =>
-      Stream.mapError(fs.stream(file, { offset, bytesToRead: length, chunkSize: BUFFER_BYTES }), failed),
+      Stream.mapError(
+        fs.stream(file, { offset, bytesToRead: length, chunkSize: READ_BYTES }),
+        DiskFailure.unreadable
+      ),
     remove: Effect.ignore(fs.remove(file, { force: true }))
   }
 }
 
-const writeIn = (fs: FileSystem.FileSystem, folder: string, path: Path.Path, isKept: boolean): BlobStore => ({
+/** A file of its own for each write, which nobody else of the machine can read. */
+const writeIn = (
+  fs: FileSystem.FileSystem,
+  folder: string,
+  path: Path.Path,
+  isKept: boolean,
+  writing = new Set<string>()
+): BlobStore => ({
   write: (body) =>
-    Effect.gen(function*() {
-      const name = yield* Identifiers.recordId
-      return yield* Effect.scoped(
-        fs.open(path.join(folder, name), { flag: "wx" }).pipe(
+    Effect.flatMap(Identifiers.recordId, (name) =>
+      Effect.scoped(
+        fs.open(path.join(folder, name), { flag: "wx", mode: 0o600 }).pipe(
           Effect.mapError(failed),
           Effect.flatMap((file) =>
             Effect.zipLeft(writeAll(file, body), isKept ? Effect.mapError(file.sync, failed) : Effect.void)
@@ -149,9 +189,10 @@ const writeIn = (fs: FileSystem.FileSystem, folder: string, path: Path.Path, isK
         )
       ).pipe(
         Effect.map((size) => blobIn(fs, folder, path, name, size)),
-        Effect.onError(() => Effect.ignore(fs.remove(path.join(folder, name), { force: true })))
-      )
-    })
+        Effect.onError(() => Effect.ignore(fs.remove(path.join(folder, name), { force: true }))),
+        Effect.ensuring(Effect.sync(() => writing.delete(name))),
+        (written) => Effect.suspend(() => (writing.add(name), written))
+      ))
 })
 
 /**
@@ -163,12 +204,15 @@ const writeIn = (fs: FileSystem.FileSystem, folder: string, path: Path.Path, isK
 export interface KeptBlobs extends BlobStore {
   /** The blob of this name, which an earlier process has written. */
   readonly open: (name: string, size: number) => Blob
-  /** Removes every blob that is not among the names. */
-  readonly retain: (names: ReadonlySet<string>) => Effect.Effect<void, StorageRefused.StorageRefused>
+  /** The names of all that are there, but for those that are being written. */
+  readonly names: Effect.Effect<ReadonlyArray<string>, StorageRefused.StorageRefused>
+  /** Removes the blob of this name if nobody has written to it for so long, and answers whether it did. */
+  readonly removeOld: (name: string, age: Duration.Duration) => Effect.Effect<boolean>
 }
 
 /**
- * Blobs as files of a folder that is made if it is missing, and stays.
+ * Blobs as files of a folder that is made if it is missing, for its owner alone, and stays. What is there at the start stays
+ * too: whoever knows which names are in use removes the others, when they are old enough.
  *
  * @since 0.1.0
  * @category constructors
@@ -179,25 +223,31 @@ export const kept = (
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    yield* Effect.mapError(fs.makeDirectory(folder, { recursive: true }), failed)
+    const writing = new Set<string>()
+    yield* Effect.mapError(PrivateFiles.directory(folder), failed)
     return {
-      ...writeIn(fs, folder, path, true),
+      ...writeIn(fs, folder, path, true, writing),
       open: (name, size) => blobIn(fs, folder, path, name, size),
-      retain: (names) =>
-        fs.readDirectory(folder).pipe(
-          Effect.flatMap((found) =>
-            Effect.forEach(found.filter((name) => !names.has(name)), (name) => fs.remove(path.join(folder, name)), {
-              discard: true
-            })
-          ),
-          Effect.mapError(failed)
-        )
+      names: Effect.mapBoth(fs.readDirectory(folder), {
+        onFailure: failed,
+        onSuccess: (names) => names.filter((name) => !writing.has(name))
+      }),
+      removeOld: (name, age) =>
+        Effect.gen(function*() {
+          const file = path.join(folder, name)
+          const { mtime } = yield* fs.stat(file)
+          const now = yield* Clock.currentTimeMillis
+          const isOld = Option.exists(mtime, (at) => now - at.getTime() >= Duration.toMillis(age))
+          if (!isOld || writing.has(name)) return false
+          yield* fs.remove(file)
+          return true
+        }).pipe(Effect.orElseSucceed(() => false))
     }
   })
 
 /**
- * Blobs as files in a new folder below `directory`, which is removed when the scope closes. A write holds one buffer of
- * 1 MiB, whatever its size.
+ * Blobs as files in a new folder below `directory`, which is removed when the scope closes. A write holds a buffer of what
+ * has come, of 256 KiB at most.
  *
  * @since 0.1.0
  * @category constructors
@@ -208,8 +258,9 @@ export const directory = (
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const folder = yield* fs.makeDirectory(directory, { recursive: true }).pipe(
+    const folder = yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 }).pipe(
       Effect.zipRight(fs.makeTempDirectoryScoped({ directory, prefix: "stevedore-sandbox-" })),
+      Effect.tap(PrivateFiles.ignored),
       Effect.mapError(failed)
     )
     return writeIn(fs, folder, path, false)

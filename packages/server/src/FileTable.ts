@@ -12,6 +12,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { errorCode } from "./internal/errorCode.js"
 
 /**
  * Where a file is in its life.
@@ -145,7 +146,7 @@ export class TableFailed extends Schema.TaggedError<TableFailed>("@stevedore/ser
   cause: Schema.Defect
 }) {
   override get message(): string {
-    return `The table of files cannot ${this.operation}. Check the database.`
+    return `The table of files cannot ${this.operation} (${errorCode(this.cause)}). Check the database.`
   }
 }
 

@@ -103,8 +103,7 @@ export const tokens = (url: Redacted.Redacted): Layer.Layer<Tokens, NodeListen.S
  * looks at the database and the bucket first, and listens only when both can be used. When the scope closes, no connection is
  * taken any more, and what is under way may end.
  *
- * Downloads are links to the store. Where nothing keeps files from being replaced, it says so, and downloads go through the
- * service, which refuses one that was.
+ * Downloads are links to the store. Where nothing keeps files from being replaced, it does not begin.
  *
  * @since 0.1.0
  * @category constructors
@@ -120,12 +119,6 @@ export const serve = (options: Options): Effect.Effect<Serving, NodeListen.Serve
       })
     const http = yield* Layer.build(NodeHttpClient.layerUndici)
     const protection = yield* S3FileStore.protectionOf(store).pipe(Effect.provide(http), Effect.mapError(bucketFailed))
-    if (protection === "if-match") {
-      yield* Effect.logWarning(
-        "Nothing keeps the URL of a PUT from replacing a completed file: such a file is not served any more. " +
-          "Turn on versioning of the bucket."
-      )
-    }
     const limited = Option.match(rateLimit, {
       onNone: () => Layer.empty,
       onSome: (limit) => SqlRateLimit.layer(limit)
@@ -141,7 +134,7 @@ export const serve = (options: Options): Effect.Effect<Serving, NodeListen.Serve
       Layer.provide(Layer.succeedContext(http))
     )
     const context = yield* Layer.build(Layer.provideMerge(Sweeper.layer(), parts))
-    const download = options.download ?? (protection === "if-match" ? "content" : "link")
+    const download = options.download ?? "link"
     const api = yield* Effect.provide(ServerApp.make({ origins, ...options, download }), context)
     const { putHeaders } = yield* Effect.provide(FileStore, context)
     // the last of all: it is the first to end

@@ -10,7 +10,6 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Path from "@effect/platform/Path"
-import * as LibsqlClient from "@effect/sql-libsql/LibsqlClient"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -24,11 +23,13 @@ import * as FileStore from "./FileStore.js"
 import * as Identifiers from "./Identifiers.js"
 import { errorCode } from "./internal/errorCode.js"
 import * as NodeListen from "./internal/nodeListen.js"
-import { ServeFailed } from "./internal/nodeListen.js"
+import { type ServeFailed } from "./internal/nodeListen.js"
 import { prefixOf } from "./internal/prefix.js"
-import * as ObjectStoreDirectory from "./ObjectStoreDirectory.js"
+import * as PrivateFiles from "./internal/privateFiles.js"
+import * as ServeDirectory from "./internal/serveDirectory.js"
 import * as ServerApp from "./ServerApp.js"
 import * as SqlFileTable from "./SqlFileTable.js"
+import * as SqlObjectStore from "./SqlObjectStore.js"
 import * as SqlTokens from "./SqlTokens.js"
 import * as StorageApp from "./StorageApp.js"
 import * as Sweeper from "./Sweeper.js"
@@ -77,63 +78,18 @@ export {
 
 const BUCKET = "stevedore-files"
 const REGION = "us-east-1"
-const DATABASE = "stevedore.db"
-
-const inDirectory = (problem: string) => new ServeFailed({ option: "directory", problem })
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // it is there, and another user's
-    return error instanceof Error && "code" in error && error.code === "EPERM"
-  }
-}
-
-/** One process at a time. What a dead one has left does not count. */
-const locked = (directory: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const { join } = yield* Path.Path
-    const lock = join(directory, "lock")
-    const take = fs.writeFileString(lock, String(process.pid), { flag: "wx" })
-    const takeOver = Effect.gen(function*() {
-      const pid = Number(yield* fs.readFileString(lock))
-      if (Number.isSafeInteger(pid) && pid > 0 && pid !== process.pid && isAlive(pid)) {
-        return yield* inDirectory(`Process ${pid} serves ${directory} already: end it, or use another directory`)
-      }
-      yield* fs.remove(lock)
-      yield* take
-    })
-    yield* Effect.acquireRelease(
-      Effect.catchTag(take, "SystemError", (error) => error.reason === "AlreadyExists" ? takeOver : Effect.fail(error)),
-      () => Effect.ignore(fs.remove(lock))
-    )
-  })
-
-/** The text that is kept in a file for its owner alone, made at the first start. */
-const remembered = (file: string, make: Effect.Effect<string>) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.catchIf(
-      fs.readFileString(file),
-      (error) => error._tag === "SystemError" && error.reason === "NotFound",
-      () => Effect.tap(make, (text) => fs.writeFileString(file, text, { mode: 0o600 }))
-    ))
+const inDirectory = ServeDirectory.failed
 
 /** The token of before, unless it is not valid any more. */
 const tokenIn = (file: string) =>
   Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
     const tokens = yield* Tokens.Tokens
-    const before = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
-    if (before !== "" && Option.isSome(yield* tokens.find(before))) return Redacted.make(before)
+    const before = yield* ServeDirectory.secret(file, /^api\.[0-9A-Za-z]{43}$/, "a new one is made")
+    if (Option.isSome(before) && Option.isSome(yield* tokens.find(before.value))) return Redacted.make(before.value)
     const { token } = yield* Tokens.create({ tenant: "default", owner: { id: "owner", name: "Owner" } })
-    yield* fs.writeFileString(file, Redacted.value(token), { mode: 0o600 })
+    yield* PrivateFiles.write(file, Redacted.value(token))
     return token
   })
-
-const databaseIn = (file: string) => LibsqlClient.layer({ url: `file:${file}` })
 
 /**
  * The tokens of a service by its directory, whether it runs or not. Fails if there is no service.
@@ -147,13 +103,13 @@ export const tokens = (
   Layer.unwrapEffect(Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const { join, resolve } = yield* Path.Path
-    const file = join(resolve(directory), DATABASE)
+    const file = join(resolve(directory), ServeDirectory.DATABASE)
     if (!(yield* Effect.orElseSucceed(fs.exists(file), () => false))) {
       return yield* inDirectory(`there is no service in ${directory}: stevedore serve makes one`)
     }
     return SqlTokens.layer.pipe(
       Layer.provideMerge(SqlFileTable.layer),
-      Layer.provide(databaseIn(file)),
+      Layer.provide(ServeDirectory.databaseIn(file)),
       // others change it too: the service itself, and commands like this one
       Layer.retry(
         Schedule.jittered(Schedule.spaced("200 millis")).pipe(
@@ -177,15 +133,13 @@ export const serve = (
   options: Options
 ): Effect.Effect<Serving, ServeFailed, FileSystem.FileSystem | Path.Path | Scope.Scope> =>
   Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
     const { join, resolve } = yield* Path.Path
     const directory = resolve(options.directory)
-    yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
-    yield* locked(directory)
+    yield* ServeDirectory.take(directory)
 
     const state = { publicUrl: options.publicUrl?.replace(/\/+$/, "") ?? "" }
     const prefix = prefixOf(options.basePath)
-    const secret = yield* remembered(join(directory, "signing-key"), Identifiers.secret)
+    const secret = yield* ServeDirectory.signingKey(join(directory, "signing-key"), Identifiers.secret)
     const signing: FileStore.Signing = {
       credential: { accessKeyId: "STEVEDORE", secretAccessKey: Redacted.make(secret), region: REGION },
       bucket: BUCKET,
@@ -197,13 +151,14 @@ export const serve = (
         return `${new URL(state.publicUrl).pathname.replace(/\/+$/, "")}${prefix}`
       }
     }
-    const database = databaseIn(join(directory, DATABASE))
+    const database = ServeDirectory.databaseIn(join(directory, ServeDirectory.DATABASE))
     const parts = Uploads.layer(options).pipe(
       Layer.provideMerge(FileStore.layer(signing)),
-      Layer.provide(ObjectStoreDirectory.layerDurable({
+      Layer.provide(SqlObjectStore.layer({
         directory: join(directory, "store"),
         minimumPartSize: options.minimumPartSize
       })),
+      // the first to change the database: it sets how that is written
       Layer.provideMerge(SqlFileTable.layer),
       Layer.provideMerge(Authorize.layerBearer),
       // after the tables are there
@@ -228,7 +183,10 @@ export const serve = (
       ({ url }) => url.startsWith(`${prefix}/${BUCKET}/`) ? storage : api
     )
     // the last of all: it is the first to end
-    const origin = yield* NodeListen.listen(app, isReady, options)
+    const origin = yield* NodeListen.listen(app, isReady, {
+      ...options,
+      notes: Effect.provide(ServerApp.unreadable, context)
+    })
     if (state.publicUrl === "") state.publicUrl = origin
 
     const profile = join(directory, "profile.json")
@@ -236,7 +194,7 @@ export const serve = (
       download: options.download === "link" ? "link" : "content"
     })
     const encoded = yield* Schema.encode(ServiceProfile.ServiceProfile)(fitting)
-    yield* fs.writeFileString(profile, `${JSON.stringify(encoded, undefined, 2)}\n`)
+    yield* PrivateFiles.write(profile, `${JSON.stringify(encoded, undefined, 2)}\n`)
     return { baseUrl: `${state.publicUrl}${prefix}`, token, profile }
   }).pipe(
     Effect.provide(Identifiers.layerSecure),

@@ -10,6 +10,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type * as BlobStore from "./BlobStore.js"
 import * as Identifiers from "./Identifiers.js"
@@ -91,7 +92,7 @@ export interface Which {
  * @category models
  */
 export interface ObjectStoreService {
-  /** Stores a whole object, all or nothing. */
+  /** Stores a whole object, all or nothing. Refused with `AccessDenied` where one is sealed when the body has come. */
   readonly put: <E, R>(
     key: string,
     body: Stream.Stream<Uint8Array, E, R>,
@@ -127,6 +128,11 @@ export interface ObjectStoreService {
   readonly abortUpload: (key: string, uploadId: string) => Effect.Effect<void, StorageRefused.StorageRefused>
   /** The ids of a key's uploads that are neither completed nor aborted. */
   readonly opened: (key: string) => Effect.Effect<ReadonlyArray<string>, StorageRefused.StorageRefused>
+  /**
+   * What is stored under a key, for good: no PUT that ends afterwards, whenever it began, changes what `get` gives for it.
+   * Sealed again, it is the same. Fails with `NoSuchKey` if nothing is stored yet, which seals nothing.
+   */
+  readonly seal: (key: string) => Effect.Effect<StoredObject, StorageRefused.StorageRefused>
   /** What is stored under a key, or a version of it. */
   readonly head: (
     key: string,
@@ -140,6 +146,8 @@ export interface ObjectStoreService {
   ) => Stream.Stream<Uint8Array, StorageRefused.StorageRefused>
   /** Removes an object, with all its versions. A missing object is not an error. */
   readonly remove: (key: string) => Effect.Effect<void, StorageRefused.StorageRefused>
+  /** The keys of what cannot be read, as far as is known. Defaults to none. */
+  readonly unreadable?: Effect.Effect<ReadonlyArray<string>> | undefined
   /** Provided by a store that signs and serves its own URLs; without it, the sandbox does both. */
   readonly presign?: ((request: PresignRequest) => Effect.Effect<string, StorageRefused.StorageRefused>) | undefined
   /** Succeeds where the store can be used now. Without it, a store that answers `head` can. */
@@ -233,44 +241,76 @@ export interface HeldPart extends StoredPart {
 export interface HeldUpload {
   readonly key: string
   readonly contentType: string | undefined
-  readonly parts: Map<number, HeldPart>
 }
 
 /**
- * An object, and its bytes in their order.
+ * An object, and its bytes in their order. One that is sealed is never replaced.
  *
  * @since 0.1.0
  * @category models
  */
 export interface HeldObject extends StoredObject {
   readonly blobs: ReadonlyArray<BlobStore.Blob>
+  readonly isSealed: boolean
 }
 
 /**
- * What a store wants to be kept beyond the process. Each is on the disk when its effect succeeds, and before anybody is
- * told. `objects` and `uploads` are what an earlier process has left.
+ * What a store knows of its objects and uploads. Each change is one step: it has happened as a whole, for good, when its effect
+ * succeeds, and not at all if it fails. One change at a time is asked for.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Journal {
-  readonly objects: ReadonlyMap<string, HeldObject>
-  readonly uploads: ReadonlyMap<string, HeldUpload>
-  readonly objectStored: (object: HeldObject) => Effect.Effect<void, StorageRefused.StorageRefused>
-  readonly objectGone: (key: string) => Effect.Effect<void, StorageRefused.StorageRefused>
-  readonly uploadOpened: (uploadId: string, upload: HeldUpload) => Effect.Effect<void, StorageRefused.StorageRefused>
-  readonly partStored: (uploadId: string, part: HeldPart) => Effect.Effect<void, StorageRefused.StorageRefused>
-  readonly uploadGone: (uploadId: string) => Effect.Effect<void, StorageRefused.StorageRefused>
+export interface ObjectIndex {
+  readonly object: (key: string) => Effect.Effect<Option.Option<HeldObject>, StorageRefused.StorageRefused>
+  /** In place of the one before. The upload that it is made of, if any, ends in the same step. */
+  readonly store: (object: HeldObject, uploadId?: string) => Effect.Effect<void, StorageRefused.StorageRefused>
+  readonly seal: (key: string) => Effect.Effect<void, StorageRefused.StorageRefused>
+  readonly remove: (key: string) => Effect.Effect<void, StorageRefused.StorageRefused>
+  readonly upload: (uploadId: string) => Effect.Effect<Option.Option<HeldUpload>, StorageRefused.StorageRefused>
+  readonly uploads: (key: string) => Effect.Effect<ReadonlyArray<string>, StorageRefused.StorageRefused>
+  readonly open: (uploadId: string, upload: HeldUpload) => Effect.Effect<void, StorageRefused.StorageRefused>
+  /** The parts of an upload, or the one of a number. */
+  readonly parts: (
+    uploadId: string,
+    partNumber?: number
+  ) => Effect.Effect<ReadonlyArray<HeldPart>, StorageRefused.StorageRefused>
+  /** In place of the one with its number. */
+  readonly storePart: (uploadId: string, part: HeldPart) => Effect.Effect<void, StorageRefused.StorageRefused>
+  /** Ends an upload that is not completed. */
+  readonly abort: (uploadId: string) => Effect.Effect<void, StorageRefused.StorageRefused>
 }
 
-const forgetful: Journal = {
-  objects: new Map(),
-  uploads: new Map(),
-  objectStored: () => Effect.void,
-  objectGone: () => Effect.void,
-  uploadOpened: () => Effect.void,
-  partStored: () => Effect.void,
-  uploadGone: () => Effect.void
+const indexInMemory = (): ObjectIndex => {
+  const objects = new Map<string, HeldObject>()
+  const uploads = new Map<string, HeldUpload & { readonly parts: Map<number, HeldPart> }>()
+  return {
+    object: (key) => Effect.sync(() => Option.fromNullable(objects.get(key))),
+    store: (object, uploadId) =>
+      Effect.sync(() => {
+        objects.set(object.key, object)
+        if (uploadId !== undefined) uploads.delete(uploadId)
+      }),
+    seal: (key) =>
+      Effect.sync(() => {
+        const object = objects.get(key)
+        if (object !== undefined) objects.set(key, { ...object, isSealed: true })
+      }),
+    remove: (key) => Effect.sync(() => void objects.delete(key)),
+    upload: (uploadId) => Effect.sync(() => Option.fromNullable(uploads.get(uploadId))),
+    uploads: (key) =>
+      Effect.sync(() => [...uploads].filter(([, upload]) => upload.key === key).map(([uploadId]) => uploadId)),
+    open: (uploadId, upload) => Effect.sync(() => void uploads.set(uploadId, { ...upload, parts: new Map() })),
+    parts: (uploadId, partNumber) =>
+      Effect.sync(() => {
+        const parts = uploads.get(uploadId)?.parts
+        return partNumber === undefined ? [...parts?.values() ?? []] : Option.toArray(
+          Option.fromNullable(parts?.get(partNumber))
+        )
+      }),
+    storePart: (uploadId, part) => Effect.sync(() => void uploads.get(uploadId)?.parts.set(part.partNumber, part)),
+    abort: (uploadId) => Effect.sync(() => void uploads.delete(uploadId))
+  }
 }
 
 const readBlobs = (blobs: ReadonlyArray<BlobStore.Blob>, offset: number, length: number) => {
@@ -287,9 +327,13 @@ const readBlobs = (blobs: ReadonlyArray<BlobStore.Blob>, offset: number, length:
   return Stream.flatten(Stream.fromIterable(pieces))
 }
 
+const isOver = () => StorageRefused.make("AccessDenied", { reason: "The upload is over" })
+
+const removeAll = (blobs: Iterable<BlobStore.Blob>) => Effect.forEach(blobs, (blob) => blob.remove, { discard: true })
+
 /**
  * An object store over blobs. Completing a multipart upload copies nothing: the object is the list of its parts, so
- * completion takes no time and no space, whatever the size. With a journal, what is stored outlives the process.
+ * completion takes no time and no space, whatever the size. What it knows of them is in memory unless an index is given.
  *
  * @since 0.1.0
  * @category constructors
@@ -297,41 +341,42 @@ const readBlobs = (blobs: ReadonlyArray<BlobStore.Blob>, offset: number, length:
 export const make = (
   blobs: BlobStore.BlobStore,
   options?: Options,
-  journal: Journal = forgetful
+  index: ObjectIndex = indexInMemory()
 ): ObjectStoreService => {
   const minimumPartSize = options?.minimumPartSize ?? MINIMUM_PART_BYTES
-  const objects = new Map(journal.objects)
-  const uploads = new Map(journal.uploads)
-  // the journal and what is here change together
   const changing = Effect.unsafeMakeSemaphore(1)
-  const change = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.uninterruptible(changing.withPermits(1)(effect))
+  const unchanged = changing.withPermits(1)
+  // what is found is what is changed: nothing else changes in between
+  const change = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.uninterruptible(unchanged(effect))
 
   const findUpload = (key: string, uploadId: string) =>
-    Effect.suspend(() => {
-      const upload = uploads.get(uploadId)
-      return upload === undefined || upload.key !== key
-        ? Effect.fail(StorageRefused.make("NoSuchUpload", { details: { UploadId: uploadId } }))
-        : Effect.succeed(upload)
-    })
+    Effect.filterOrFail(
+      Effect.map(index.upload(uploadId), Option.getOrUndefined),
+      (upload): upload is HeldUpload => upload?.key === key,
+      () => StorageRefused.make("NoSuchUpload", { details: { UploadId: uploadId } })
+    )
 
   const findObject = (key: string) =>
-    Effect.suspend(() => {
-      const object = objects.get(key)
-      return object === undefined
-        ? Effect.fail(StorageRefused.make("NoSuchKey", { details: { Key: key } }))
-        : Effect.succeed(object)
-    })
+    Effect.flatMap(
+      index.object(key),
+      Option.match({
+        onNone: () => StorageRefused.make("NoSuchKey", { details: { Key: key } }),
+        onSome: Effect.succeed
+      })
+    )
 
   const { reading, release } = Readers.make<HeldObject>(
-    (object) => objects.get(object.key) === object,
-    ({ blobs }) => Effect.forEach(blobs, (blob) => blob.remove, { discard: true })
+    ({ etag }) => etag,
+    ({ blobs }) => removeAll(blobs)
   )
 
-  const store = (object: HeldObject) =>
-    Effect.flatMap(journal.objectStored(object), () => {
-      const before = objects.get(object.key)
-      objects.set(object.key, object)
-      return before === undefined ? Effect.void : release(before)
+  /** In place of the one before, unless that is sealed: the condition of a write is looked at in the step that makes it count. */
+  const store = (object: HeldObject, uploadId?: string) =>
+    Effect.gen(function*() {
+      const before = yield* index.object(object.key)
+      if (Option.exists(before, ({ isSealed }) => isSealed)) return yield* isOver()
+      yield* index.store(object, uploadId)
+      if (Option.isSome(before)) yield* release(before.value)
     })
 
   return {
@@ -344,7 +389,8 @@ export const make = (
           etag: yield* Identifiers.etag,
           contentType: options?.contentType,
           lastModified: yield* Clock.currentTimeMillis,
-          blobs: [blob]
+          blobs: [blob],
+          isSealed: false
         }
         yield* change(Effect.tapError(store(object), () => blob.remove))
         return object
@@ -352,9 +398,7 @@ export const make = (
     createUpload: (key, options) =>
       Effect.gen(function*() {
         const uploadId = yield* Identifiers.uploadId
-        const upload: HeldUpload = { key, contentType: options?.contentType, parts: new Map() }
-        yield* journal.uploadOpened(uploadId, upload)
-        uploads.set(uploadId, upload)
+        yield* index.open(uploadId, { key, contentType: options?.contentType })
         return uploadId
       }).pipe(change),
     putPart: (key, uploadId, partNumber, body) =>
@@ -362,27 +406,26 @@ export const make = (
         yield* findUpload(key, uploadId)
         const blob = yield* blobs.write(body)
         return yield* Effect.gen(function*() {
-          // checked again: the upload may have been completed or aborted while the body was arriving
-          const upload = yield* findUpload(key, uploadId)
-          const before = upload.parts.get(partNumber)
+          // looked at again: the upload may have been completed or aborted while the body was arriving
+          yield* findUpload(key, uploadId)
+          const before = yield* index.parts(uploadId, partNumber)
           const part: HeldPart = { partNumber, size: blob.size, etag: yield* Identifiers.etag, blob }
-          yield* journal.partStored(uploadId, part)
-          upload.parts.set(partNumber, part)
-          if (before !== undefined) {
-            yield* before.blob.remove
-          }
+          yield* index.storePart(uploadId, part)
+          yield* removeAll(before.map(({ blob }) => blob))
           return part
         }).pipe(Effect.tapError(() => blob.remove), change)
       }),
     parts: (key, uploadId) =>
-      Effect.map(
+      Effect.zipRight(
         findUpload(key, uploadId),
-        (upload) => [...upload.parts.values()].sort((a, b) => a.partNumber - b.partNumber)
+        Effect.map(index.parts(uploadId), (parts) => [...parts].sort((a, b) => a.partNumber - b.partNumber))
       ),
     completeUpload: (key, uploadId, listed) =>
       Effect.gen(function*() {
         const upload = yield* findUpload(key, uploadId)
-        const selected = yield* selectParts(upload.parts, listed, minimumPartSize)
+        const parts = yield* index.parts(uploadId)
+        const held = new Map(parts.map((part) => [part.partNumber, part]))
+        const selected = yield* selectParts(held, listed, minimumPartSize)
         const digits = (yield* Identifiers.etag).slice(1, -1)
         const object: HeldObject = {
           key,
@@ -390,47 +433,49 @@ export const make = (
           etag: `"${digits}-${selected.length}"`,
           contentType: upload.contentType,
           lastModified: yield* Clock.currentTimeMillis,
-          blobs: selected.map((part) => part.blob)
+          blobs: selected.map((part) => part.blob),
+          isSealed: false
         }
-        // the object is there from here on
-        yield* store(object)
-        uploads.delete(uploadId)
-        yield* journal.uploadGone(uploadId)
-        const unused = [...upload.parts.values()].filter((part) => !selected.includes(part))
-        yield* Effect.forEach(unused, (part) => part.blob.remove, { discard: true })
+        yield* store(object, uploadId)
+        const used = new Set(object.blobs)
+        yield* removeAll(parts.map(({ blob }) => blob).filter((blob) => !used.has(blob)))
         return object
       }).pipe(change),
     abortUpload: (key, uploadId) =>
-      findUpload(key, uploadId).pipe(
-        Effect.matchEffect({
-          onFailure: () => Effect.void,
-          onSuccess: (upload) =>
-            Effect.flatMap(journal.uploadGone(uploadId), () => {
-              uploads.delete(uploadId)
-              return Effect.forEach(upload.parts.values(), (part) => part.blob.remove, { discard: true })
-            })
-        }),
-        change
+      Effect.gen(function*() {
+        const upload = yield* index.upload(uploadId)
+        if (!Option.exists(upload, (one) => one.key === key)) return
+        const parts = yield* index.parts(uploadId)
+        yield* index.abort(uploadId)
+        yield* removeAll(parts.map(({ blob }) => blob))
+      }).pipe(change),
+    opened: index.uploads,
+    seal: (key) => Effect.tap(findObject(key), ({ isSealed }) => isSealed ? Effect.void : index.seal(key)).pipe(change),
+    head: (key) =>
+      Effect.tap(
+        findObject(key),
+        ({ blobs }) => Effect.forEach(blobs, (blob) => blob.check ?? Effect.void, { discard: true, concurrency: 16 })
       ),
-    opened: (key) =>
-      Effect.sync(() => [...uploads].filter(([, upload]) => upload.key === key).map(([uploadId]) => uploadId)),
-    head: (key) => findObject(key),
     get: (key, range, which) =>
       Stream.unwrapScoped(Effect.map(
-        reading(Effect.filterOrFail(
+        // nothing is freed between its being found and its being read
+        unchanged(reading(Effect.filterOrFail(
           findObject(key),
           ({ etag }) => which?.etag === undefined || which.etag === etag,
           () => StorageRefused.make("PreconditionFailed", { details: { Condition: "If-Match" } })
-        )),
+        ))),
         (object) => readBlobs(object.blobs, range?.offset ?? 0, range?.length ?? object.size)
       )),
     remove: (key) =>
-      Effect.suspend(() => {
-        const object = objects.get(key)
-        return object === undefined ? Effect.void : Effect.flatMap(journal.objectGone(key), () => {
-          objects.delete(key)
-          return release(object)
-        })
+      Effect.gen(function*() {
+        // what cannot be read can be removed all the same
+        const object = yield* Effect.catchIf(
+          index.object(key),
+          ({ code }) => code === "ObjectUnreadable",
+          () => Effect.succeedNone
+        )
+        yield* index.remove(key)
+        if (Option.isSome(object)) yield* release(object.value)
       }).pipe(change)
   }
 }

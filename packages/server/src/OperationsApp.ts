@@ -32,6 +32,8 @@ export interface Options {
   readonly basePath?: string | undefined
   /** Whether the service ends: it is then not ready any more. Defaults to no. */
   readonly isEnding?: Effect.Effect<boolean> | undefined
+  /** What `/readyz` says besides, a line each, such as `ServerApp.unreadable`. Defaults to nothing. */
+  readonly notes?: Effect.Effect<ReadonlyArray<string>> | undefined
   /** How long an answer about the table and the store holds, so that probes cost nothing. Defaults to 10 seconds. */
   readonly readyFor?: Duration.DurationInput | undefined
 }
@@ -97,6 +99,7 @@ export const around = <E, R>(
       contentType: "text/html; charset=utf-8"
     })
     const openApi = HttpServerResponse.unsafeJson(OpenApi.fromApi(api))
+    const notes = options.notes ?? Effect.succeed([])
     const isEnding = options.isEnding ?? Effect.succeed(false)
     return Effect.flatMap(
       HttpServerRequest.HttpServerRequest,
@@ -109,10 +112,16 @@ export const around = <E, R>(
             return Effect.flatMap(isEnding, (ending) =>
               ending
                 ? plain(503, "not ready")
-                : Effect.flatMap(isReady, (ready) => ready ? plain(200, "ok") : plain(503, "not ready")))
+                : Effect.zipWith(
+                  isReady,
+                  notes,
+                  (ready, lines) => plain(ready ? 200 : 503, [ready ? "ok" : "not ready", ...lines].join("\n"))
+                ))
           case "/metrics":
-            return Effect.map(ServerMetrics.text, (text) =>
-              HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" }))
+            return Effect.map(
+              ServerMetrics.text,
+              (text) => HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
+            )
           case "/openapi.json":
             return Effect.succeed(openApi)
           case "/docs":

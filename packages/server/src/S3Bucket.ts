@@ -171,11 +171,12 @@ const protections: Readonly<Record<S3FileStore.Protection, Pick<Finding, "outcom
     outcome: "ok",
     message: "The store refuses a second PUT: URLs sign If-None-Match, which the profile of the clients must have"
   },
-  "if-match": {
-    outcome: "warning",
-    message: "Nothing keeps the URL of a PUT from replacing a completed file: such a file is not served any more. " +
-      "Turn on versioning of the bucket"
-  }
+  "copy": {
+    outcome: "ok",
+    message:
+      "The store copies what was completed to where no URL of a PUT leads. Versioning of the bucket would save the copy"
+  },
+  "none": { outcome: "failed", message: "Nothing keeps the URL of a PUT from replacing a completed file" }
 }
 
 const told = (
@@ -201,7 +202,7 @@ export const check = (
     const calls = yield* S3FileStore.calls(options)
     const protecting = yield* Effect.context<HttpClient.HttpClient>()
     const key = `stevedore-probe/${yield* Identifiers.recordId}`
-    const store = yield* S3FileStore.make(options, "if-match")
+    const store = yield* S3FileStore.make(options, "none")
     const rights = Effect.gen(function*() {
       const uploadId = yield* store.createUpload(key)
       const open = yield* store.opened(key)

@@ -26,8 +26,9 @@ import * as S3Calls from "./internal/s3Calls.js"
 import * as S3Xml from "./internal/s3Xml.js"
 import type { ObjectStoreService, StoredObject, Which } from "./ObjectStore.js"
 import { queryOf } from "./ObjectStore.js"
-import type * as StorageRefused from "./StorageRefused.js"
+import * as StorageRefused from "./StorageRefused.js"
 import type { Credential } from "./UrlSigner.js"
+import * as UrlSigner from "./UrlSigner.js"
 
 /**
  * Which bucket, and how it is reached.
@@ -57,14 +58,19 @@ export interface Options {
  *
  * - `versions`: the bucket keeps all versions, and the one that was completed is read.
  * - `if-none-match`: the URL signs `If-None-Match: *`, and the store refuses a second PUT.
- * - `if-match`: nothing does. A file that was replaced is not served: reading it fails.
+ * - `copy`: what was completed is copied to where no URL of a PUT leads, and served from there. Of a PUT that ends later, the
+ *   bytes stay where they are until the file is removed.
+ * - `none`: nothing does, as in a sandbox. {@link protectionOf} never answers so.
  *
  * @since 0.1.0
  * @category models
  */
-export type Protection = "versions" | "if-none-match" | "if-match"
+export type Protection = "versions" | "if-none-match" | "copy" | "none"
 
 const NEVER_REPLACE = { "if-none-match": "*" } as const
+
+/** Where a completed object is copied to. */
+const completedKey = (key: string): string => `${key}.completed`
 
 const kms = ServiceProfile.standard.encryptionHeaders
 
@@ -168,25 +174,75 @@ const storeOver = (calls: Calls, options: Options, protection: Protection): File
   const { read, send, sendAgain, sign } = calls
   const encryption = options.encryptionHeaders ?? kms
 
-  const head: ObjectStoreService["head"] = (key, which) =>
-    Effect.flatMap(
-      sendAgain({ method: "HEAD", key, query: versionQuery(which) }),
-      (answer) => storedObject(key, answer)
-    )
-
   const drop = (key: string, versionId: string | undefined) =>
     sendAgain({ method: "DELETE", key, query: versionQuery({ versionId }) }).pipe(
       Effect.catchIf(isMissing, () => Effect.void),
       Effect.asVoid
     )
 
+  // where a file is that is completed: for all that leads to a PUT of a whole object, it is elsewhere
+  const place = protection === "copy" ? completedKey : (key: string) => key
+
+  const headAt = (key: string, at: string, which?: Pick<Which, "versionId">) =>
+    Effect.flatMap(
+      sendAgain({ method: "HEAD", key: at, query: versionQuery(which) }),
+      (answer) => storedObject(key, answer)
+    )
+
+  const head: ObjectStoreService["head"] = (key, which) =>
+    protection === "copy"
+      ? Effect.catchIf(headAt(key, place(key)), isMissing, () => headAt(key, key))
+      : headAt(key, key, which)
+
+  const get = (
+    key: string,
+    range: { readonly offset: number; readonly length: number } | undefined,
+    which: Which | undefined
+  ) =>
+    read({
+      method: "GET",
+      key,
+      query: versionQuery(which),
+      headers: {
+        ...(range === undefined ? {} : { range: `bytes=${range.offset}-${range.offset + range.length - 1}` }),
+        ...(which?.etag === undefined ? {} : { "if-match": which.etag })
+      }
+    })
+
+  /** Copied as it was seen: what has come meanwhile is not taken for it. Of two that copy at once, both copy the same. */
+  const copied = (key: string) =>
+    Effect.gen(function*() {
+      const { contentType, etag } = yield* headAt(key, key)
+      yield* send({
+        method: "PUT",
+        key: place(key),
+        headers: {
+          ...encryption,
+          "x-amz-copy-source": UrlSigner.pathOf(options.bucket, key),
+          "x-amz-copy-source-if-match": etag,
+          "x-amz-metadata-directive": "REPLACE",
+          ...(contentType === undefined ? {} : { "content-type": contentType })
+        },
+        timeout: "5 minutes"
+      })
+      yield* drop(key, undefined)
+      return yield* headAt(key, place(key))
+    })
+
   return {
     head,
+    seal: (key) =>
+      protection === "copy" ? Effect.catchIf(headAt(key, place(key)), isMissing, () => copied(key)) : head(key),
     ready: Effect.asVoid(send({ method: "HEAD", timeout: "5 seconds" })),
     putHeaders: protection === "if-none-match" ? NEVER_REPLACE : {},
     presign: ({ expiresIn, headers, key, method, ...request }) =>
       sign(
-        { method, key, query: queryOf({ expiresIn, headers, key, method, ...request }), headers },
+        {
+          method,
+          key: method === "PUT" && request.part === undefined ? key : place(key),
+          query: queryOf({ expiresIn, headers, key, method, ...request }),
+          headers
+        },
         expiresIn,
         options.publicEndpoint
       ),
@@ -204,7 +260,7 @@ const storeOver = (calls: Calls, options: Options, protection: Protection): File
     createUpload: (key, options) =>
       sendAgain({
         method: "POST",
-        key,
+        key: place(key),
         query: { uploads: "" },
         headers: {
           ...encryption,
@@ -219,7 +275,7 @@ const storeOver = (calls: Calls, options: Options, protection: Protection): File
         const bytes = yield* collected(body)
         const { headers } = yield* send({
           method: "PUT",
-          key,
+          key: place(key),
           query: { partNumber: String(partNumber), uploadId },
           body: bytes,
           timeout: "5 minutes"
@@ -229,7 +285,10 @@ const storeOver = (calls: Calls, options: Options, protection: Protection): File
     parts: (key, uploadId) =>
       paged({ uploadId }, (query) =>
         Effect.gen(function*() {
-          const root = yield* S3Calls.rootOf(yield* sendAgain({ method: "GET", key, query }), "ListPartsResult")
+          const root = yield* S3Calls.rootOf(
+            yield* sendAgain({ method: "GET", key: place(key), query }),
+            "ListPartsResult"
+          )
           return {
             items: yield* Effect.forEach(S3Xml.all(root, "Part"), (part) =>
               Effect.all({
@@ -244,7 +303,7 @@ const storeOver = (calls: Calls, options: Options, protection: Protection): File
       Effect.zipRight(
         send({
           method: "POST",
-          key,
+          key: place(key),
           query: { uploadId },
           headers: { "content-type": "application/xml" },
           body: listOf(parts),
@@ -253,18 +312,18 @@ const storeOver = (calls: Calls, options: Options, protection: Protection): File
         head(key)
       ),
     abortUpload: (key, uploadId) =>
-      sendAgain({ method: "DELETE", key, query: { uploadId } }).pipe(
+      sendAgain({ method: "DELETE", key: place(key), query: { uploadId } }).pipe(
         Effect.catchIf(isMissing, () => Effect.void),
         Effect.asVoid
       ),
     opened: (key) =>
-      paged({ uploads: "", prefix: key }, (query) =>
+      paged({ uploads: "", prefix: place(key) }, (query) =>
         Effect.gen(function*() {
           const answer = yield* sendAgain({ method: "GET", query })
           const root = yield* S3Calls.rootOf(answer, "ListMultipartUploadsResult")
           return {
             items: yield* Effect.forEach(
-              S3Xml.all(root, "Upload").filter((element) => isSameKey(element, key)),
+              S3Xml.all(root, "Upload").filter((element) => isSameKey(element, place(key))),
               (element) => S3Calls.textIn(element, "UploadId")
             ),
             next: yield* following(root, query, {
@@ -274,21 +333,21 @@ const storeOver = (calls: Calls, options: Options, protection: Protection): File
           }
         })),
     get: (key, range, which) =>
-      range?.length === 0 ? Stream.empty : read({
-        method: "GET",
-        key,
-        query: versionQuery(which),
-        headers: {
-          ...(range === undefined ? {} : { range: `bytes=${range.offset}-${range.offset + range.length - 1}` }),
-          ...(which?.etag === undefined ? {} : { "if-match": which.etag })
-        }
-      }),
+      range?.length === 0
+        ? Stream.empty
+        : protection === "copy"
+        ? Stream.catchAll(
+          get(place(key), range, which),
+          (refusal) => isMissing(refusal) ? get(key, range, which) : Stream.fail(refusal)
+        )
+        : get(key, range, which),
     remove: (key) =>
       protection === "versions"
         // without their ids, they would only be hidden
         ? Effect.flatMap(versionsOf(calls, key), (versions) =>
           Effect.forEach(versions, (versionId) => drop(key, versionId), { discard: true }))
-        : drop(key, undefined)
+        : Effect.forEach(new Set([key, place(key)]), (at) =>
+          drop(at, undefined), { discard: true })
   }
 }
 
@@ -311,6 +370,18 @@ const refusesSecond = ({ send, sendAgain }: Calls, encryption: Readonly<Record<s
     )
   })
 
+/** An object can be copied within the bucket. */
+const copies = (calls: Calls, options: Options) =>
+  Effect.gen(function*() {
+    const store = storeOver(calls, options, "copy")
+    const key = `stevedore-probe/${yield* Identifiers.recordId}`
+    return yield* Effect.zipRight(store.put(key, Stream.make(new Uint8Array(1))), store.seal(key)).pipe(
+      Effect.as(true),
+      Effect.catchIf(({ status }) => status === 400 || status === 501, () => Effect.succeed(false)),
+      Effect.ensuring(Effect.ignore(store.remove(key)))
+    )
+  })
+
 /** @internal */
 export const calls = (options: Options) =>
   Effect.gen(function*() {
@@ -325,7 +396,8 @@ export const calls = (options: Options) =>
   })
 
 /**
- * What keeps files from being replaced in this bucket, tried out: one small object is stored and removed again.
+ * What keeps files from being replaced in this bucket, tried out: one small object is stored and removed again. Fails with
+ * `NotImplemented` where nothing can.
  *
  * @since 0.1.0
  * @category combinators
@@ -338,7 +410,10 @@ export const protectionOf = (
     const answer = yield* bucket.sendAgain({ method: "GET", query: { versioning: "" } })
     const isVersioned = answer.xml !== undefined && S3Xml.text(answer.xml, "Status") === "Enabled"
     if (isVersioned) return "versions"
-    return (yield* refusesSecond(bucket, options.encryptionHeaders ?? kms)) ? "if-none-match" : "if-match"
+    if (yield* refusesSecond(bucket, options.encryptionHeaders ?? kms)) return "if-none-match"
+    return (yield* copies(bucket, options)) ? "copy" : yield* StorageRefused.make("NotImplemented", {
+      reason: "Nothing keeps the URL of a PUT from replacing a completed file: turn on versioning of the bucket"
+    })
   })
 
 /**

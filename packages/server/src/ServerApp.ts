@@ -10,6 +10,7 @@ import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
@@ -402,6 +403,17 @@ export const make = (
       ({ status }) => Metric.increment(Metric.tagged(ServerMetrics.requests, "status", String(status)))
     )
   })
+
+/**
+ * What cannot be read of the store, as far as is known: a line each, for whoever runs the service.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const unreadable: Effect.Effect<ReadonlyArray<string>, never, FileStore> = Effect.flatMap(
+  FileStore,
+  (store) => Effect.map(store.unreadable ?? Effect.succeed([]), Arr.map((key) => `cannot be read: ${key}`))
+)
 
 /**
  * Whether the service can answer: its table and its store do, each within five seconds.

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { errorCode } from "./internal/errorCode.js"
+import * as DiskFailure from "./internal/diskFailure.js"
 
 /**
  * The codes of the service's errors, with their titles (service contract: errors).
@@ -24,7 +24,8 @@ export const titles = {
   UnprocessableContent: "The request cannot be carried out",
   TooManyRequests: "Too many requests",
   InternalError: "Something went wrong",
-  BadGateway: "The storage refused the finalization"
+  BadGateway: "The storage refused the finalization",
+  InsufficientStorage: "There is no room left"
 } as const satisfies Record<string, string>
 
 /**
@@ -118,18 +119,26 @@ export const invalid = (path: string, message: string): ServiceRefused =>
 export const notFound = (what: string): ServiceRefused => make(404, "NotFound", { message: `${what} is unknown` })
 
 /**
- * The service itself has no answer just now, such as when its database is away: 503, to be asked again in two seconds. What
- * has failed is for the log.
+ * The service itself has no answer: 503, to be asked again in two seconds, such as when its database is away; 507 where there is
+ * no room for what it is to keep; 500 where what is stored of one file cannot be read. What has failed is for the log.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const unavailable = (failure?: { readonly message: string; readonly cause?: unknown }): ServiceRefused =>
-  make(503, "InternalError", {
-    message: "The service cannot answer just now",
-    retryAfter: "2",
-    reason: failure?.cause === undefined ? failure?.message : `${failure.message} (${errorCode(failure.cause)})`
-  })
+export const unavailable = (
+  failure?: { readonly message: string; readonly code?: string | undefined; readonly cause?: unknown }
+): ServiceRefused => {
+  const reason = failure?.message
+  if (failure?.code === "ObjectUnreadable") {
+    return make(500, "InternalError", { message: "What is stored of this file cannot be read", reason })
+  }
+  return failure?.code === "InsufficientStorage" || DiskFailure.isFull(failure?.cause)
+    ? make(507, "InsufficientStorage", {
+      message: "There is no room left: whoever runs the service can make some",
+      reason
+    })
+    : make(503, "InternalError", { message: "The service cannot answer just now", retryAfter: "2", reason })
+}
 
 const usualCodes: Readonly<Record<number, ServiceCode>> = {
   400: "ValidationError",
@@ -141,7 +150,8 @@ const usualCodes: Readonly<Record<number, ServiceCode>> = {
   413: "ContentTooLarge",
   422: "UnprocessableContent",
   429: "TooManyRequests",
-  502: "BadGateway"
+  502: "BadGateway",
+  507: "InsufficientStorage"
 }
 
 /**

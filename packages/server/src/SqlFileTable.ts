@@ -18,6 +18,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { FileRow, FileState, FileTableService } from "./FileTable.js"
 import { FileTable, SECOND_LOOK_MILLIS, TableFailed } from "./FileTable.js"
+import { waitingForOthers } from "./internal/sqlite.js"
 
 const isPostgres = (sql: SqlClient.SqlClient): boolean => sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
@@ -201,8 +202,10 @@ const inPostgres = Effect.retry(migrating, { schedule: Schedule.spaced("200 mill
 const inSqlite = (sql: SqlClient.SqlClient) =>
   sql.unsafe("pragma journal_mode = wal").pipe(
     Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 25 }),
-    Effect.zipRight(sql.unsafe("pragma busy_timeout = 5000")),
-    Effect.zipRight(migrating)
+    Effect.zipRight(waitingForOthers(sql)),
+    Effect.zipRight(migrating),
+    // of a connection: after a transaction, the client has another one
+    Effect.zipRight(waitingForOthers(sql))
   )
 
 // its statements would be those of SQLite

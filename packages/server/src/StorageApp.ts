@@ -81,8 +81,8 @@ const asSent = (
 const KEY = /^files\/([^/]+)\/([^/]+)$/
 
 /**
- * Storage as an app. A single PUT is refused once its upload is being completed: a URL that is still valid cannot change a
- * file.
+ * Storage as an app. A PUT that ends when its upload is being completed, or over, is refused, whenever it began: a URL that is
+ * still valid cannot change a file.
  *
  * @since 0.1.0
  * @category constructors
@@ -137,8 +137,12 @@ export const make = (
           length
         )
         if (partNumber === undefined && uploadId === undefined) {
-          if (options.overwrites !== true) yield* checkWaiting(key)
-          return yield* store.put(key, body, { contentType: request.headers["content-type"] })
+          const isWanted = options.overwrites === true ? Effect.void : checkWaiting(key)
+          yield* isWanted
+          // again when the bytes have come: what was right before them may be over
+          return yield* store.put(key, Stream.concat(body, Stream.drain(Stream.fromEffect(isWanted))), {
+            contentType: request.headers["content-type"]
+          })
         }
         return yield* store.putPart(key, uploadId ?? "", yield* StorageRequest.partNumber(partNumber ?? ""), body)
       })

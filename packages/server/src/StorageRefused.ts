@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { errorCode } from "./internal/errorCode.js"
 
 /**
  * What storage responds for each code if nothing more specific is known: the HTTP status and the message that S3 sends.
@@ -22,6 +23,7 @@ export const refusals = {
     status: 400,
     message: "You did not provide the number of bytes specified by the Content-Length HTTP header"
   },
+  InsufficientStorage: { status: 507, message: "There is no room left for what is to be stored." },
   InternalError: { status: 500, message: "We encountered an internal error. Please try again." },
   InvalidAccessKeyId: { status: 403, message: "The AWS Access Key Id you provided does not exist in our records." },
   InvalidArgument: { status: 400, message: "Invalid Argument" },
@@ -52,6 +54,7 @@ export const refusals = {
     status: 501,
     message: "A header you provided implies functionality that is not implemented"
   },
+  ObjectUnreadable: { status: 500, message: "What is stored of this object cannot be read." },
   OperationAborted: {
     status: 409,
     message: "A conflicting conditional operation is currently in progress against this resource. Try again."
@@ -97,6 +100,7 @@ export type RefusalCode = keyof typeof refusals
 /**
  * A refusal of the object store. `code` is open, because another kind of store may send codes that S3 does not have.
  * `details` become elements of the XML beside `<Code>` and `<Message>`; they never contain a signature or a credential.
+ * `cause` is for the log of whoever runs the service, and in no answer.
  *
  * @since 0.1.0
  * @category errors
@@ -107,12 +111,17 @@ export class StorageRefused extends Schema.TaggedError<StorageRefused>("@stevedo
     status: Schema.Int,
     code: Schema.String,
     reason: Schema.String,
-    details: Schema.Record({ key: Schema.String, value: Schema.String })
+    details: Schema.Record({ key: Schema.String, value: Schema.String }),
+    cause: Schema.optional(Schema.Defect)
   }
 ) {
   override get message(): string {
+    const { cause: found } = this
+    const cause = found === undefined ? "" : ` (${typeof found === "string" ? found : errorCode(found)})`
     const id = this.details["StoreRequestId"]
-    return `Storage answered ${this.status} ${this.code}: ${this.reason}${id === undefined ? "" : ` (request ${id})`}`
+    return `Storage answered ${this.status} ${this.code}: ${this.reason}${
+      id === undefined ? "" : ` (request ${id})`
+    }${cause}`
   }
 }
 
@@ -127,13 +136,15 @@ export const make = (
   options?: {
     readonly reason?: string | undefined
     readonly details?: Readonly<Record<string, string>> | undefined
+    readonly cause?: unknown
   }
 ): StorageRefused =>
   new StorageRefused({
     status: refusals[code].status,
     code,
     reason: options?.reason ?? refusals[code].message,
-    details: options?.details ?? {}
+    details: options?.details ?? {},
+    ...(options?.cause === undefined ? {} : { cause: options.cause })
   })
 
 const isKnown = (code: string): code is RefusalCode => Object.hasOwn(refusals, code)

@@ -17,6 +17,7 @@
  * @since 0.1.0
  */
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as UploadPlan from "@stevedore/core/UploadPlan"
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -82,8 +83,8 @@ export interface Options {
   /** The headers that the PUT of a part must carry and its URL signs. Defaults to none (service contract). */
   readonly partHeaders?: Readonly<Record<string, string>> | undefined
   /**
-   * What the URL of a single PUT signs of the declaration, so that storage refuses anything else. Defaults to
-   * `content-length`.
+   * What the URL of a single PUT signs of the declaration, so that storage refuses anything else. With `content-length` (the
+   * default), the URL of a part signs the length of that part too: no more bytes can be stored than were declared.
    */
   readonly signed?: ReadonlyArray<"content-length" | "content-type"> | undefined
   /**
@@ -201,7 +202,7 @@ const refusedByStore = (refusal: StorageRefused.StorageRefused) =>
   })
 
 /** What has failed, with the file, which the path of a call that opens it does not name. */
-const ofFile = (id: string, { message }: StorageRefused.StorageRefused) => ({ message: `${id}: ${message}` })
+const ofFile = (id: string, { code, message }: StorageRefused.StorageRefused) => ({ code, message: `${id}: ${message}` })
 
 /** The store, whose calls are measured. */
 const timed = (store: FileStoreService): FileStoreService => {
@@ -222,6 +223,7 @@ const timed = (store: FileStoreService): FileStoreService => {
     abortUpload: (...asked) => measured("abort", store.abortUpload(...asked)),
     opened: (...asked) => measured("opened", store.opened(...asked)),
     head: (...asked) => measured("head", store.head(...asked)),
+    seal: (...asked) => measured("seal", store.seal(...asked)),
     remove: (...asked) => measured("remove", store.remove(...asked))
   }
 }
@@ -284,13 +286,31 @@ export const make = (
     const quotaOf = (who: Principal) => typeof quota === "function" ? quota(who) : quota
     const keyOf = options.keyOf ?? usualKey
 
+    const signed = options.signed ?? ["content-length"]
+
     const signedHeaders = ({ size, type }: Declaration): Readonly<Record<string, string>> => {
       const declared = { "content-length": String(size), "content-type": type }
-      return (options.signed ?? ["content-length"]).reduce<Readonly<Record<string, string>>>((headers, name) => {
+      return signed.reduce<Readonly<Record<string, string>>>((headers, name) => {
         const value = declared[name]
         return value === undefined ? headers : { ...headers, [name]: value }
       }, { ...encryption, ...store.putHeaders })
     }
+
+    /** Of each part its own length: clients make parts as `UploadPlan.ranges` does, and storage refuses any other. */
+    const headersOfParts = (
+      size: number,
+      parts: number
+    ): Either.Either<ReadonlyArray<Readonly<Record<string, string>>>, ServiceRefused.ServiceRefused> =>
+      signed.includes("content-length")
+        ? Either.mapLeft(
+          Either.map(
+            UploadPlan.ranges(size, parts, ServiceProfile.standard.limits),
+            Arr.map(({ length }) => ({ ...partHeaders, "content-length": String(length) }))
+          ),
+          ({ atLeast, atMost }) =>
+            ServiceRefused.invalid("parts", `${parts} parts of ${size} bytes: expected ${atLeast} to ${atMost}`)
+        )
+        : Either.right([])
 
     const answered = <A, R>(
       effect: Effect.Effect<A, ServiceRefused.ServiceRefused | StorageRefused.StorageRefused | TableFailed, R>
@@ -346,6 +366,7 @@ export const make = (
         if (parts > declared.size) {
           return yield* ServiceRefused.invalid("parts", `${parts} parts of ${declared.size} bytes: some would be empty`)
         }
+        const headers = yield* headersOfParts(declared.size, parts)
         // the row first: whatever the store opens then can be found by its key
         const { id, key } = yield* open(who, declared, "multipart")
         const uploadId = yield* Effect.mapError(
@@ -362,7 +383,7 @@ export const make = (
                   method: "PUT",
                   key,
                   part: { uploadId, partNumber },
-                  headers: partHeaders,
+                  headers: headers[partNumber - 1] ?? partHeaders,
                   expiresIn: urlSeconds
                 })),
               // other requests are answered in between
@@ -373,7 +394,8 @@ export const make = (
       }))
 
     const stored = (row: FileRow): Effect.Effect<Found, StorageRefused.StorageRefused> =>
-      store.head(row.key).pipe(
+      // what is stored when this is asked is the file, whatever ends later
+      store.seal(row.key).pipe(
         Effect.map(({ etag, size, versionId }) =>
           size === row.size
             ? Found.Stored({ etag, versionId })
@@ -455,7 +477,8 @@ export const make = (
             })
           }
           return yield* Either.isLeft(answer)
-            ? refusedByStore(answer.left)
+            // what could not do it now may do it when it is asked again
+            ? answer.left.status >= 500 ? answer.left : refusedByStore(answer.left)
             : ServiceRefused.make(502, "BadGateway", { message: "The storage has no object after its completion" })
         })
       )

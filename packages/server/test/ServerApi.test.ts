@@ -354,7 +354,7 @@ describe("a service at work", () => {
       assert.match(text, /^# TYPE stevedore_files_total counter$/m)
       assert.match(text, /^stevedore_files_total\{state="finalized"\} [1-9]\d*$/m)
       assert.match(text, /^stevedore_requests_total\{status="201"\} [1-9]\d*$/m)
-      assert.match(text, /^stevedore_store_seconds_bucket\{operation="head",le="\+Inf"\} [1-9]\d*$/m)
+      assert.match(text, /^stevedore_store_seconds_bucket\{operation="seal",le="\+Inf"\} [1-9]\d*$/m)
     }).pipe(inMemory))
 
   it.effect("names and labels what it counts as Prometheus reads it", () =>

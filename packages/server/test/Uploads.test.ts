@@ -218,10 +218,10 @@ describe("an upload at the service", () => {
         ...world,
         store: {
           ...world.store,
-          head: (key) =>
+          seal: (key) =>
             Deferred.succeed(reached, undefined).pipe(
               Effect.zipRight(Deferred.await(goOn)),
-              Effect.zipRight(world.store.head(key))
+              Effect.zipRight(world.store.seal(key))
             )
         }
       }
@@ -242,7 +242,7 @@ describe("an upload at the service", () => {
   it.effect("is not waited for without end by a service that ends", () =>
     Effect.gen(function*() {
       const world = makeWorld()
-      const silent: World = { ...world, store: { ...world.store, head: () => Effect.never } }
+      const silent: World = { ...world, store: { ...world.store, seal: () => Effect.never } }
       const uploads = yield* instance(silent, { uploads: { drain: "10 seconds" } })
       const { fileId } = yield* uploads.initiate(ann, declared)
       yield* put(world, fileId)
@@ -408,7 +408,7 @@ describe("an upload at the service", () => {
       const away = StorageRefused.make("ServiceUnavailable")
       const withoutStore = yield* instance({
         ...world,
-        store: { ...world.store, createUpload: () => away, head: () => away }
+        store: { ...world.store, createUpload: () => away, seal: () => away }
       })
       assert.strictEqual((yield* Effect.flip(withoutStore.initiateLarge(ann, declared, 2))).status, 503)
       const { fileId } = yield* withoutStore.initiate(ann, declared)

@@ -43,7 +43,7 @@ export const make = (
       yield* S3Bucket.setup(options, ["*"])
     }
     // the sandbox signs no header that its options do not name
-    return yield* S3FileStore.make(options, "if-match")
+    return yield* S3FileStore.make(options, "none")
   }).pipe(Effect.provide(FetchHttpClient.layer))
 
 /**

@@ -228,7 +228,7 @@ export const server: Topic = {
         )
       const walker = yield* tokenFor("walked")
       const [took, walked] = yield* Effect.timed(walk(instances[0] ?? "", walker))
-      const files = yield* Effect.mapError(S3FileStore.make(place, "if-match"), failed("The store"))
+      const files = yield* Effect.mapError(S3FileStore.make(place, "none"), failed("The store"))
       const urls = yield* Effect.mapError(signing(files), failed("Signing"))
       const seconds = Duration.toSeconds(took)
       const row = (what: string, { p99, perSecond }: Rate) => [

@@ -77,7 +77,9 @@ const fileOf = (given: Option.Option<string>, creates: boolean) =>
       return yield* new InvalidInput({ input: "--store", problem })
     }
     if (!isThere) {
+      const isOwn = !(yield* Effect.orElseSucceed(fs.exists(dirname(path)), () => true))
       yield* fs.makeDirectory(dirname(path), { recursive: true, mode: 0o700 }).pipe(
+        Effect.zipRight(isOwn ? fs.writeFileString(join(dirname(path), ".gitignore"), "*\n") : Effect.void),
         Effect.zipRight(fs.writeFileString(path, "", { flag: "a", mode: 0o600 })),
         Effect.mapError(() => ofFile(path))
       )

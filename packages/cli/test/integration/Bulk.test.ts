@@ -52,6 +52,7 @@ describe("stevedore bulk in a file of SQLite", () => {
       const submitted = yield* invoke([...words, "--submit-only"], { XDG_STATE_HOME: folder })
       assert.strictEqual(submitted.stdout, "listed\trunning\t0\t0\t3\t0 B\t-\n")
       assert.strictEqual((yield* fs.stat(store)).mode & 0o077, 0)
+      assert.strictEqual(yield* fs.readFileString(`${folder}/new/.gitignore`), "*\n")
       const { code, stderr } = yield* invoke(words, env)
       assert.strictEqual(code, 0, stderr)
       yield* proof

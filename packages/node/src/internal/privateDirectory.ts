@@ -107,6 +107,10 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
     const begin = checked.pipe(
       Effect.zipRight(makeDirectory(aside)),
       Effect.zipRight(inspected),
+      // of a repository around it, nothing here is part: it holds pre-signed URLs
+      Effect.zipRight(
+        Effect.ignore(fs.writeFileString(join(directory, ".gitignore"), "*\n", { flag: "wx", mode: fileMode }))
+      ),
       Effect.zipRight(Effect.suspend(() => DurableFile.syncNamesUpTo(fs, directory)))
     )
 

@@ -37,7 +37,8 @@ export const ledgerAt = (directory: string, options: Omit<DiskLedger.Options, "d
 
 export const list = (directory: string) =>
   Effect.promise(async () => {
-    const names = await Fs.readdir(directory, { recursive: true })
+    // one file keeps the others out of a repository
+    const names = (await Fs.readdir(directory, { recursive: true })).filter((name) => name !== ".gitignore")
     return await Promise.all(names.sort().map(async (name) => ({ name, stats: await Fs.stat(join(directory, name)) })))
   })
 

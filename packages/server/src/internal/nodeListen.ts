@@ -93,7 +93,7 @@ const ending = HttpServerResponse.unsafeJson({ errors: ServiceRefused.make(503, 
 export const listen = (
   app: HttpApp.Default,
   isReady: Effect.Effect<boolean>,
-  options: Options
+  options: Options & Pick<OperationsApp.Options, "notes">
 ): Effect.Effect<string, ServeFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const state = { isEnding: false }
@@ -109,6 +109,7 @@ export const listen = (
     const operated = yield* OperationsApp.around(taken, {
       basePath: options.basePath,
       isReady,
+      notes: options.notes,
       isEnding: Effect.sync(() => state.isEnding)
     })
     const whole = Effect.map(

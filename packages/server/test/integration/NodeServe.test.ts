@@ -1,11 +1,13 @@
 import { FetchHttpClient, FileSystem, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
+import * as SqlClient from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Downloads, Lists, Uploads, UploadSources } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
 import { Effect, Exit, Fiber, Redacted, Schema, Scope, Stream } from "effect"
 import { request } from "node:http"
 import * as NodeServe from "../../src/NodeServe.js"
+import { databaseIn } from "../support/sqlite.js"
 
 const within = <A, E, R>(run: (folder: string) => Effect.Effect<A, E, R>) =>
   FileSystem.FileSystem.pipe(
@@ -242,6 +244,42 @@ describe("the service in one process", () => {
         )
       })
     ), 120_000)
+
+  it.live(
+    "begins although a record cannot be read: that costs its own file",
+    () =>
+      within((folder) =>
+        Effect.gen(function*() {
+          const first = yield* Scope.make()
+          const service = yield* Scope.extend(serving(folder), first)
+          const completed = Effect.gen(function*() {
+            const { data } = yield* initiate(service, 5)
+            yield* put(data.upload_url, "hello")
+            yield* call(service, "POST", `/v2/files/${data.id}/upload/complete`)
+            return data.id
+          })
+          const [broken, whole] = yield* Effect.all([completed, completed])
+          yield* Scope.close(first, Exit.void)
+          yield* Effect.provide(
+            Effect.flatMap(
+              SqlClient.SqlClient,
+              (sql) => sql`update stevedore_object set problem = 'rot' where key = ${`files/default/${broken}`}`
+            ),
+            databaseIn(`${folder}/data/stevedore.db`)
+          )
+          const again = yield* serving(folder)
+          const ready = yield* call(again, "GET", "/readyz")
+          assert.deepStrictEqual([ready.status, ready.text], [200, `ok\ncannot be read: files/default/${broken}\n`])
+          const download = (id: string) => call(again, "GET", `/v1/files/${id}/download`)
+          const refused = yield* download(broken)
+          assert.strictEqual(refused.status, 500)
+          assert.match(refused.text, /^\{"errors":\[\{"code":"InternalError"/)
+          assert.strictEqual((yield* download(whole)).text, "hello")
+          assert.strictEqual((yield* call(again, "DELETE", `/v1/files/${broken}`)).status, 204)
+        })
+      ),
+    120_000
+  )
 
   it.live("says whether it can answer, and has its directory alone", () =>
     within((folder) =>

@@ -94,7 +94,7 @@ describe("pre-signed URLs of the real store", () => {
     Effect.gen(function*() {
       const credential = { ...RealStore.credential, expiresAt: Date.now() + 1_000_000 }
       const store = yield* FileStore.pipe(Effect.provide(
-        RealStore.store(BUCKET, { credential, publicEndpoint: "https://files.example" }, "if-match")
+        RealStore.store(BUCKET, { credential, publicEndpoint: "https://files.example" }, "none")
       ))
       const url = new URL(yield* store.presign({ method: "GET", key: "a", headers: {}, expiresIn: 10_800 }))
       assert.strictEqual(url.origin, "https://files.example")
@@ -151,13 +151,13 @@ describe("a file whose PUT comes again", () => {
       const completed = yield* store.head(key)
       yield* put(url, "EVIL!")
       assert.strictEqual((yield* Effect.flip(textOf(store, key, completed))).code, "PreconditionFailed")
-    }).pipe(Effect.provide(RealStore.store(BUCKET, {}, "if-match"))))
+    }).pipe(Effect.provide(RealStore.store(BUCKET, {}, "none"))))
 })
 
 describe("a store's answer", () => {
   const completing = (options: S3FileStore.Options) =>
     Effect.gen(function*() {
-      const store = yield* S3FileStore.make(options, "if-match")
+      const store = yield* S3FileStore.make(options, "none")
       return yield* store.completeUpload("a", "upload", [{ partNumber: 1, etag: "\"e\"" }])
     }).pipe(Effect.provide(FetchHttpClient.layer), Effect.flip)
 
@@ -188,7 +188,7 @@ describe("a store's answer", () => {
       const logged: Array<string> = []
       const logger = Logger.make(({ cause, message }) => void logged.push(`${String(message)} ${Cause.pretty(cause)}`))
       const options = { ...RealStore.options(BUCKET), endpoint: "http://127.0.0.1:9" }
-      const exit = yield* S3FileStore.make(options, "if-match").pipe(
+      const exit = yield* S3FileStore.make(options, "none").pipe(
         Effect.flatMap(({ head }) => head("a")),
         Effect.tapErrorCause(Effect.logError),
         Effect.provide([FetchHttpClient.layer, Logger.replace(Logger.defaultLogger, logger)]),

@@ -4,6 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
+/** The database in this file. */
+export const databaseIn = (file: string) => LibsqlClient.layer({ url: `file:${file}` })
+
 /** A database in a file of its own: one in memory is another one for each connection. */
 export const database = Layer.unwrapScoped(
   Effect.map(
@@ -11,6 +14,6 @@ export const database = Layer.unwrapScoped(
       Effect.sync(() => mkdtempSync(join(tmpdir(), "stevedore-server-"))),
       (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
     ),
-    (folder) => LibsqlClient.layer({ url: `file:${join(folder, "files.db")}` })
+    (folder) => databaseIn(join(folder, "files.db"))
   )
 )

@@ -67,7 +67,8 @@ const isAscending = (parts: ReadonlyArray<{ readonly partNumber: number }>): boo
 export const make = (settings: Settings, store: ObjectStore.ObjectStoreService): Effect.Effect<Service> =>
   Effect.gen(function*() {
     const table = FileTableMemory.make()
-    const fileStore = FileStore.signed(store, {
+    // as at a plain store, a URL that is still valid replaces what was completed
+    const fileStore = FileStore.signed({ ...store, seal: store.head }, {
       credential: settings.credential,
       origin: settings.storageOrigin,
       bucket: settings.bucket

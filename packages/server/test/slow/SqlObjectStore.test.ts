@@ -1,22 +1,12 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import type { Scope } from "effect"
-import { Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
-import * as ObjectStore from "../src/ObjectStore.js"
-import * as ObjectStoreDirectory from "../src/ObjectStoreDirectory.js"
-import { Life } from "./support/life.js"
-
-const bytes = (text: string) => Stream.make(new TextEncoder().encode(text))
-
-const opened = (directory: string, life = new Life()) =>
-  Layer.build(ObjectStoreDirectory.layerDurable({ directory, minimumPartSize: 1 })).pipe(
-    Effect.provide(Layer.effect(
-      FileSystem.FileSystem,
-      Effect.map(FileSystem.FileSystem, (fs) => life.through(fs))
-    )),
-    Effect.flatMap((context) => Effect.provide(ObjectStore.ObjectStore, context))
-  )
+import { Effect, Fiber, Layer, Option } from "effect"
+import { laws, MINIMUM } from "../../../testing/test/support/objectStoreLaws.js"
+import * as SqlObjectStore from "../../src/SqlObjectStore.js"
+import { Life } from "../support/life.js"
+import { database } from "../support/sqlite.js"
+import { bytes, contentOf, opened, within } from "../support/sqlObjectStore.js"
 
 /** What a life was told that it has done, in the order in which it was told. */
 interface Told {
@@ -26,7 +16,7 @@ interface Told {
 
 const script = (directory: string, life: Life, told: Told) =>
   Effect.gen(function*() {
-    const store = yield* opened(directory, life)
+    const { store } = yield* opened(directory, life)
     const step = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) =>
       Effect.tap(effect, () => Effect.sync(() => told.acknowledged.push(name)))
     yield* step("small", store.put("files/small", bytes("first"), { contentType: "text/plain" }))
@@ -39,39 +29,38 @@ const script = (directory: string, life: Life, told: Told) =>
     yield* step("removed", store.remove("files/small"))
   })
 
-const contentOf = (store: ObjectStore.ObjectStoreService, key: string) =>
-  Effect.option(store.get(key).pipe(Stream.decodeText(), Stream.mkString))
+laws(
+  "a directory, with its index in SQLite",
+  Layer.unwrapScoped(Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-object-store-" })
+    return SqlObjectStore.layer({ directory: `${folder}/store`, minimumPartSize: MINIMUM })
+  })).pipe(Layer.provide([NodeContext.layer, database]), Layer.orDie)
+)
 
-const within = (run: (folder: string) => Effect.Effect<void, unknown, FileSystem.FileSystem | Scope.Scope>) =>
-  FileSystem.FileSystem.pipe(
-    Effect.flatMap((fs) => fs.makeTempDirectoryScoped({ prefix: "stevedore-directory-" })),
-    Effect.flatMap(run),
-    Effect.scoped,
-    Effect.provide(NodeContext.layer)
-  )
-
-describe("a store in a directory that stays", () => {
+describe("a store with its index in SQLite", () => {
   it.live(
     "has what it acknowledged, whole, wherever its process died",
     () =>
-      within((folder) =>
+      within((folder, fs) =>
         Effect.gen(function*() {
-          const fs = yield* FileSystem.FileSystem
           const whole = new Life()
-          yield* Effect.provide(script(`${folder}/whole`, whole, { acknowledged: [], uploadId: "" }), NodeContext.layer)
-          assert.isAbove(whole.events, 60)
-          for (let until = 1; until <= whole.events; until += 3) {
+          yield* fs.makeDirectory(`${folder}/whole`)
+          yield* script(`${folder}/whole`, whole, { acknowledged: [], uploadId: "" })
+          assert.isAbove(whole.events, 20)
+          for (let until = 6; until <= whole.events; until += 2) {
             const directory = `${folder}/${until}`
+            yield* fs.makeDirectory(directory)
             const told: Told = { acknowledged: [], uploadId: "" }
             const life = new Life(until)
-            const dying = yield* Effect.forkDaemon(
-              Effect.exit(Effect.provide(script(directory, life, told), NodeContext.layer))
-            )
+            // the tables are there: a transaction in this process would outlive the life
+            yield* Effect.scoped(opened(directory))
+            const dying = yield* Effect.forkDaemon(Effect.exit(script(directory, life, told)))
             yield* Effect.repeat(Effect.zipRight(Effect.sleep(1), Fiber.poll(dying)), {
               until: (exit) => Option.isSome(exit) || life.events > until
             })
             const when = `died at event ${until}, after ${told.acknowledged.join(", ")}`
-            const heir = yield* Effect.provide(opened(directory), NodeContext.layer)
+            const { store: heir } = yield* opened(directory)
             const has = (step: string) => told.acknowledged.includes(step)
             const small = Option.getOrElse(yield* contentOf(heir, "files/small"), () => "none")
             assert.include(
@@ -93,24 +82,14 @@ describe("a store in a directory that stays", () => {
               assert.deepStrictEqual(yield* contentOf(heir, "files/large"), Option.some("abcdef"), when)
             }
             if (large === "abcdef") assert.deepStrictEqual(yield* heir.opened("files/large"), [], when)
-            // nothing is kept that nobody can ask for
             for (const uploadId of yield* heir.opened("files/large")) yield* heir.abortUpload("files/large", uploadId)
             yield* heir.remove("files/small")
             yield* heir.remove("files/large")
-            assert.deepStrictEqual(yield* fs.readDirectory(`${directory}/blobs`), [], when)
+            // what was being written, or freed, is all that may be left
+            assert.isAtMost((yield* fs.readDirectory(`${directory}/store/blobs`)).length, 1, when)
           }
         })
       ),
-    120_000
+    20_000
   )
-
-  it.live("says so if it cannot write", () =>
-    within((folder) =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        yield* fs.writeFileString(`${folder}/file`, "")
-        const exit = yield* Effect.exit(Effect.provide(opened(`${folder}/file`), NodeContext.layer))
-        assert.isTrue(Exit.isFailure(exit))
-      })
-    ))
 })
