@@ -100,7 +100,7 @@ export type RefusalCode = keyof typeof refusals
 /**
  * A refusal of the object store. `code` is open, because another kind of store may send codes that S3 does not have.
  * `details` become elements of the XML beside `<Code>` and `<Message>`; they never contain a signature or a credential.
- * `cause` is for the log of whoever runs the service, and in no answer.
+ * `failure` is for the log of whoever runs the service, and in no answer.
  *
  * @since 0.1.0
  * @category errors
@@ -112,12 +112,12 @@ export class StorageRefused extends Schema.TaggedError<StorageRefused>("@stevedo
     code: Schema.String,
     reason: Schema.String,
     details: Schema.Record({ key: Schema.String, value: Schema.String }),
-    cause: Schema.optional(Schema.Defect)
+    failure: Schema.optional(Schema.Defect)
   }
 ) {
   override get message(): string {
-    const { cause: found } = this
-    const cause = found === undefined ? "" : ` (${typeof found === "string" ? found : errorCode(found)})`
+    const { failure } = this
+    const cause = failure === undefined ? "" : ` (${typeof failure === "string" ? failure : errorCode(failure)})`
     const id = this.details["StoreRequestId"]
     return `Storage answered ${this.status} ${this.code}: ${this.reason}${
       id === undefined ? "" : ` (request ${id})`
@@ -136,7 +136,7 @@ export const make = (
   options?: {
     readonly reason?: string | undefined
     readonly details?: Readonly<Record<string, string>> | undefined
-    readonly cause?: unknown
+    readonly failure?: unknown
   }
 ): StorageRefused =>
   new StorageRefused({
@@ -144,7 +144,7 @@ export const make = (
     code,
     reason: options?.reason ?? refusals[code].message,
     details: options?.details ?? {},
-    ...(options?.cause === undefined ? {} : { cause: options.cause })
+    ...(options?.failure === undefined ? {} : { failure: options.failure })
   })
 
 const isKnown = (code: string): code is RefusalCode => Object.hasOwn(refusals, code)

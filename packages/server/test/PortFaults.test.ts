@@ -178,12 +178,12 @@ const lived = (broken: Broken): Effect.Effect<ReadonlyArray<Answer>, unknown, Sc
 const failures = {
   busy: { failure: StorageRefused.make("SlowDown"), api: [503, "InternalError"], storage: [503, "SlowDown"] },
   full: {
-    failure: StorageRefused.make("InsufficientStorage", { cause: disk("ENOSPC") }),
+    failure: StorageRefused.make("InsufficientStorage", { failure: disk("ENOSPC") }),
     api: [507, "InsufficientStorage"],
     storage: [507, "InsufficientStorage"]
   },
   broken: {
-    failure: StorageRefused.make("ObjectUnreadable", { cause: disk("EIO") }),
+    failure: StorageRefused.make("ObjectUnreadable", { failure: disk("EIO") }),
     api: [500, "InternalError"],
     storage: [500, "ObjectUnreadable"]
   }

@@ -18,8 +18,8 @@ export const isFull = (cause: unknown): boolean => meaning(cause) === "Insuffici
 
 /** What was to be written, or looked up, was not. @internal */
 export const failed = (cause: unknown): StorageRefused.StorageRefused =>
-  StorageRefused.make(meaning(cause) ?? "InternalError", { cause })
+  StorageRefused.make(meaning(cause) ?? "InternalError", { failure: cause })
 
 /** What is stored of one object is gone or broken, unless the failure is one of the moment. @internal */
 export const unreadable = (cause: unknown): StorageRefused.StorageRefused =>
-  StorageRefused.make(meaning(cause) ?? "ObjectUnreadable", { cause })
+  StorageRefused.make(meaning(cause) ?? "ObjectUnreadable", { failure: cause })
