@@ -202,7 +202,10 @@ const refusedByStore = (refusal: StorageRefused.StorageRefused) =>
   })
 
 /** What has failed, with the file, which the path of a call that opens it does not name. */
-const ofFile = (id: string, { code, message }: StorageRefused.StorageRefused) => ({ code, message: `${id}: ${message}` })
+const ofFile = (id: string, { code, message }: StorageRefused.StorageRefused) => ({
+  code,
+  message: `${id}: ${message}`
+})
 
 /** The store, whose calls are measured. */
 const timed = (store: FileStoreService): FileStoreService => {

@@ -122,7 +122,8 @@ for (const [number, mutant] of sample.entries()) {
   const usual = files.reduce((sum, file) => sum + (took.get(file) ?? 0), 0)
   // one that hangs is noticed as well
   const isNoticed = files.length > 0 &&
-    test({ MUTANT: String(number) }, Math.round(30_000 + 4 * usual), "--bail=1", "--reporter=dot", ...files).status !== 0
+    test({ MUTANT: String(number) }, Math.round(30_000 + 4 * usual), "--bail=1", "--reporter=dot", ...files).status !==
+      0
   const isLost = !isNoticed && !isRefused(mutant)
   ends[isNoticed ? "noticed by tests" : isLost ? "not noticed" : "noticed by the compiler"]++
   if (!isLost) continue

@@ -41,6 +41,6 @@ export const tell = ({ files, reported, resumable, uploaded }: Stopped) =>
  */
 export const readWithin = <A, E, R>(telling: Effect.Effect<A, E, R>): Effect.Effect<void, never, R> =>
   Effect.flatMap(
-    Effect.forkDaemon(Effect.interruptible(Effect.timeout(telling, "2 seconds"))),
+    Effect.forkDaemon(Effect.timeout(Effect.interruptible(telling), "2 seconds")),
     (fiber) => Effect.asVoid(Fiber.await(fiber))
   )
