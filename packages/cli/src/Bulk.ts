@@ -23,11 +23,15 @@ import type { Output, OutputFailed } from "./Output.js"
 
 export {
   /**
+   * The database cannot be used.
+   *
    * @since 0.1.0
    * @category errors
    */
   DatabaseFailed,
   /**
+   * The job has failed, or some of its files have.
+   *
    * @since 0.1.0
    * @category errors
    */
