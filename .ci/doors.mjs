@@ -58,7 +58,7 @@ export const doors = {
     groups: {
       [start]: ["NodeStevedore", "FileSource", "NodeDownloads", "StevedoreHttpApp"],
       [adapters]: ["NodeObjectStorage", "DiskLedger", "NodeChecksum", "HttpSource", "HttpProxy", "UploadOutbox"],
-      [records]: ["SafeName", "DownloadTargetError", "SpoolError"]
+      [records]: ["SafeName", "DownloadTargetError", "SpoolError", "LastingFailure"]
     }
   },
   browser: {
@@ -86,6 +86,7 @@ export const doors = {
       [adapters]: [
         "FileTableMemory",
         "SqlFileTable",
+        "SqlObjectStore",
         "SqlTokens",
         "SqlRateLimit",
         "S3FileStore",
