@@ -146,6 +146,6 @@ export const run = <A, E, R>(
       }
     })
     // the program may sleep in its finalizers, too
-    yield* Effect.onInterrupt(passTime, () => Effect.zipRight(Fiber.interruptFork(fiber), passTime))
+    yield* Effect.onError(passTime, () => Effect.zipRight(Fiber.interruptFork(fiber), passTime))
     return yield* Fiber.join(fiber)
   })

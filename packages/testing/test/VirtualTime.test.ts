@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RetryPolicy, Uploads, UploadSources } from "@stevedore/core"
-import { Clock, Duration, Effect, Exit, FastCheck, Fiber, Option, TestClock } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, Exit, FastCheck, Fiber, Option, TestClock } from "effect"
 import { FaultScript, Sandbox, SandboxLayer, VirtualTime } from "../src/index.js"
 import { runs } from "./support/runs.js"
 
@@ -74,15 +74,28 @@ describe("VirtualTime", () => {
   it.live("lets time pass also for what the program does when it is interrupted", () =>
     Effect.gen(function*() {
       let ended = 0
-      const program = Effect.onInterrupt(Effect.never, () =>
+      const begun = yield* Deferred.make<void>()
+      const program = Effect.onInterrupt(Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never), () =>
         Effect.zipRight(Effect.sleep("1 hour"), Effect.map(Clock.currentTimeMillis, (now) => void (ended = now))))
       const fiber = yield* Effect.fork(VirtualTime.run(program, { start: 0 }))
-      yield* Effect.sleep("20 millis")
+      yield* Deferred.await(begun)
       yield* Effect.timeoutFail(Effect.disconnect(Fiber.interrupt(fiber)), {
         duration: "2 seconds",
         onTimeout: () =>
           "hangs"
       })
+      assert.strictEqual(ended, 3_600_000)
+    }))
+
+  it.live("lets time pass also for what the program does when nothing in it moves any more", () =>
+    Effect.gen(function*() {
+      let ended = 0
+      const program = Effect.onInterrupt(
+        Effect.never,
+        () => Effect.zipRight(Effect.sleep("1 hour"), Effect.map(Clock.currentTimeMillis, (now) => void (ended = now)))
+      )
+      const exit = yield* Effect.exit(VirtualTime.run(program, { start: 0 }))
+      assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
       assert.strictEqual(ended, 3_600_000)
     }))
 
