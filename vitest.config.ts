@@ -7,7 +7,6 @@ export default defineConfig({
     projects: [...projects],
     setupFiles: [
       `${root}/.ci/assertions.mjs`,
-      `${root}/.ci/own-state.mjs`,
       `${root}/packages/testing/test/support/runs.ts`
     ],
     pool: "forks",

@@ -5,6 +5,10 @@
 import { effect, it, layer, prop, scoped } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterEach, beforeEach, chai } from "vitest"
+import { root } from "./packages.mjs"
+
+// no test writes into the home of whoever runs it, and none finds what tests of another process are running
+process.env.XDG_STATE_HOME = `${root}/.cache/state/${process.env.VITEST_POOL_ID}`
 
 /** @type {(left: unknown, right: unknown) => false | null} */
 const comparator = (left, right) =>

@@ -1,8 +1,6 @@
-// Type-checks everything as one program: src, tests, these scripts, and every ts block of the READMEs and of the documentation
-// as a user's program that imports src. A block becomes a file whose line numbers are those of its page. One that begins
-// with its name in a comment, such as `// Recordings.ts`, can be imported by the other blocks of the page. The same program
-// is read for Effect's own diagnostics: the command of @effect/language-service makes a new one for every 50 files, which
-// takes five times as long.
+// Type-checks everything as one program, with Effect's own diagnostics: src, tests, these scripts, and every ts block of the
+// READMEs and the documentation as a user's program that imports src. A block becomes a file whose line numbers are those
+// of its page; one that begins with its name in a comment can be imported by the others of the page.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { root } from "./packages.mjs"

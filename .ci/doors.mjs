@@ -1,5 +1,4 @@
-// What the reference shows of each package, in the order in which a reader needs it. `.ci/api-pages.mjs` makes a page of each,
-// and fails if a module has no place here.
+// What the reference shows of each package, in the order in which a reader needs it: every module has its place here.
 
 /**
  * @typedef {object} Doors

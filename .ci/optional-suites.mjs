@@ -1,5 +1,4 @@
-// Suites that need something a machine may not have. Each names its files, what it needs and how to get it, and probes for it:
-// vitest.workspace.ts leaves out what the probe does not find, .ci/test.mjs says so, and .ci/run does not accept it.
+// Suites that need what a machine may not have, and probe for it. What is not found, .ci/test.mjs says, and .ci/run refuses.
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync } from "node:fs"
 import { root } from "./packages.mjs"

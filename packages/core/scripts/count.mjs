@@ -2,7 +2,7 @@
 // through an upload name.
 import { readdirSync, readFileSync } from "node:fs"
 import ts from "typescript"
-import { root } from "./packages.mjs"
+import { root } from "../../../.ci/packages.mjs"
 
 const src = `${root}/packages/core/src`
 const modules = readdirSync(src, { encoding: "utf8", recursive: true })
