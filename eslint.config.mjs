@@ -1,6 +1,7 @@
 import * as effect from "@effect/eslint-plugin"
 import sortDestructureKeys from "eslint-plugin-sort-destructure-keys"
 import tseslint from "typescript-eslint"
+import { bytesSlice } from "./.ci/bytes-slice-rule.mjs"
 import { docstring } from "./.ci/docstring-rule.mjs"
 import { style } from "./.ci/style.mjs"
 
@@ -100,12 +101,14 @@ export default tseslint.config(
     rules: { "@effect/dprint": styleOf(80) }
   },
   {
-    // these two need types; floating effects are found by the Effect diagnostics of `npm run check`
+    // these three need types; floating effects are found by the Effect diagnostics of `npm run check`
     files: ["packages/*/src/**/*.ts", "packages/*/src/**/*.tsx", "packages/*/test/**/*.ts"],
     languageOptions: { parserOptions: { project: "./tsconfig.json", tsconfigRootDir: import.meta.dirname } },
+    plugins: { bytes: { rules: { slice: bytesSlice } } },
     rules: {
       "@typescript-eslint/no-deprecated": "error",
-      "@typescript-eslint/no-floating-promises": "error"
+      "@typescript-eslint/no-floating-promises": "error",
+      "bytes/slice": "error"
     }
   },
   {
