@@ -5,19 +5,14 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { constant, identity } from "effect/Function"
+import { constUndefined, identity } from "effect/Function"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
-import * as Stream from "effect/Stream"
+import type * as Option from "effect/Option"
 import { atLeastOne } from "./base/atLeastOne.js"
 import { ByteBucket } from "./base/byteBucket.js"
-import type { Pull } from "./base/pull.js"
-import * as Pulls from "./base/pull.js"
+import type { Pace } from "./base/pace.js"
+import { pacedPull } from "./base/pace.js"
 import { monotonicMillis } from "./base/serverClock.js"
-import type { SourceError } from "./SourceError.js"
-import { isSourceError, SourceUnreadable, withCause } from "./SourceError.js"
-import type { SourceBody } from "./UploadSource.js"
 
 /**
  * How many bytes may be transferred per second. `Infinity` stands for no limit.
@@ -49,19 +44,6 @@ export interface Options {
 }
 
 /**
- * Who waits for the limit, and for what.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Waiter {
-  /** The source's name, for messages. */
-  readonly name: string
-  /** Called with true when a wait begins, and with false when it is over: this is no stall of the connection. */
-  readonly onWait: (waits: boolean) => void
-}
-
-/**
  * A limit that all transfers of a runtime share. Whoever asks first is served first.
  *
  * @since 0.1.0
@@ -70,8 +52,11 @@ export interface Waiter {
 export interface Service {
   /** Waits until this many bytes may be transferred. */
   readonly take: (bytes: number) => Effect.Effect<void>
-  /** The same bytes, handed out as the limit allows. A Blob is sent by the browser itself: it waits as a whole. */
-  readonly body: (body: SourceBody, waiter: Waiter) => Effect.Effect<SourceBody>
+  /**
+   * What an upload asks before each write; `undefined` where no limit can come into force. `onWait` is called with true
+   * when a wait begins, and with false when it is over: this is no stall of the connection.
+   */
+  readonly pace: (onWait: (waits: boolean) => void) => Pace | undefined
   /** The same bytes of a download, handed out as the limit allows. The memory of a piece is valid until the next one. */
   readonly pull: <E>(pull: Effect.Effect<Uint8Array, Option.Option<E>>) => Effect.Effect<Uint8Array, Option.Option<E>>
   /** The limit in force. */
@@ -84,7 +69,7 @@ const none: Limit = { rate: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFI
 
 const unlimited: Service = {
   take: () => Effect.void,
-  body: Effect.succeed,
+  pace: constUndefined,
   pull: identity,
   current: Effect.succeed(none),
   set: () => Effect.dieMessage("There is no limit to change: provide BandwidthLimit.layer")
@@ -112,7 +97,7 @@ const limitOf = ({ most, rate }: Options): Limit => {
 // A waiter looks again at least this often, in milliseconds, because the limit may have changed
 const longestSleep = 250
 
-// The pieces of a body are this long, in seconds of the limit, so that the transfers that share it take turns
+// Writes are this long, in seconds of the limit, so that the transfers that share it take turns
 const secondsOfPiece = 0.05
 
 const largestPiece = 262_144
@@ -120,40 +105,6 @@ const largestPiece = 262_144
 // Without a limit nobody takes turns
 const sizeOfPiece = ({ rate }: Limit): number =>
   rate === Number.POSITIVE_INFINITY ? rate : Math.max(1, Math.min(largestPiece, Math.floor(rate * secondsOfPiece)))
-
-const unreadable = (name: string) => (error: unknown): SourceError =>
-  isSourceError(error) ? error : withCause(new SourceUnreadable({ fileName: name, reason: "StreamFailed" }), error)
-
-// A platform's own body may reuse the memory of a chunk once a transport has drained it. Transports do not wait for small
-// pieces to drain.
-const copied = (chunk: unknown): Uint8Array => {
-  if (chunk instanceof Uint8Array) return chunk.slice()
-  throw new TypeError("A chunk is not bytes")
-}
-
-const isAsyncIterable = (content: unknown): content is AsyncIterable<unknown> =>
-  Predicate.hasProperty(content, Symbol.asyncIterator)
-
-const streamOf = (
-  body: Exclude<SourceBody, { _tag: "BlobBody" }>,
-  name: string
-): Option.Option<Stream.Stream<Uint8Array, SourceError>> => {
-  switch (body._tag) {
-    case "BytesBody":
-      return Option.some(Stream.make(body.bytes))
-    case "StreamBody":
-      return Option.some(body.stream)
-    case "NativeBody":
-      return Option.map(
-        Option.liftPredicate(body.content, isAsyncIterable),
-        (content) =>
-          Stream.mapEffect(
-            Stream.fromAsyncIterable(content, unreadable(name)),
-            (chunk) => Effect.try({ try: () => copied(chunk), catch: unreadable(name) })
-          )
-      )
-  }
-}
 
 /**
  * A limit that starts full and lets a tenth of a second's bytes through at once after a pause. Over any ten seconds it
@@ -182,43 +133,22 @@ export const make = (options: Options): Effect.Effect<Service> =>
         return Effect.onInterrupt(until(position), () => Effect.sync(() => bucket.giveBack(bytes)))
       })
 
-    const pacedBy = <E>(
-      taking: (bytes: number) => Effect.Effect<void>,
-      pull: Pull<Uint8Array, E>
-    ): Pull<Uint8Array, E> => {
-      let left: Uint8Array = new Uint8Array()
-      const next: Pull<Uint8Array, E> = Effect.suspend(() => {
-        if (left.byteLength === 0) {
-          return Effect.flatMap(pull, (chunk) => {
-            left = chunk
-            return next
-          })
-        }
-        const piece = left.subarray(0, sizeOfPiece(limit))
-        left = left.subarray(piece.byteLength)
-        return Effect.as(taking(piece.byteLength), piece)
-      })
-      return next
-    }
+    const piece = () => sizeOfPiece(limit)
+    const before = (waiting: (bytes: number) => Effect.Effect<void>): Pace["before"] => (bytes) =>
+      limit.rate === Number.POSITIVE_INFINITY ? undefined : waiting(bytes)
 
     return {
       take,
-      body: (body, { name, onWait }) => {
-        const waiting = (bytes: number): Effect.Effect<void> =>
+      pace: (onWait) => ({
+        piece,
+        before: before((bytes) =>
           Effect.suspend(() => {
             onWait(true)
             return Effect.ensuring(take(bytes), Effect.sync(() => onWait(false)))
           })
-        if (body._tag === "BlobBody") return Effect.as(waiting(body.blob.size), body)
-        const paced = Option.map(streamOf(body, name), (stream): SourceBody => ({
-          _tag: "StreamBody",
-          stream: Stream.unwrapScoped(
-            Effect.map(Pulls.ofStream(stream), (pull) => Pulls.toStream(pacedBy(waiting, pull)))
-          )
-        }))
-        return Effect.succeed(Option.getOrElse(paced, constant(body)))
-      },
-      pull: (pull) => pacedBy(take, pull),
+        )
+      }),
+      pull: (pull) => pacedPull(pull, { piece, before: before(take) }),
       current: Effect.sync(() => limit),
       set: (options) =>
         Effect.sync(() => {
@@ -271,3 +201,13 @@ export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Ban
  */
 export const set = (options: Options): Effect.Effect<void> =>
   Effect.flatMap(BandwidthLimit, (limit) => limit.set(options))
+
+export type {
+  /**
+   * What a transfer asks before each write.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Pace
+} from "./base/pace.js"

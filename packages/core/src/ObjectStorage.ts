@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import type { Pace } from "./BandwidthLimit.js"
 import { contentHeader } from "./base/contentHeaders.js"
 import { notGiven } from "./base/notGiven.js"
 import * as Checksum from "./Checksum.js"
@@ -41,6 +42,11 @@ export interface PutRequest {
   readonly attempt: number
   /** Called with the number of bytes each time some are handed to the network. */
   readonly onSent: (bytes: number) => void
+  /**
+   * What to ask before each write. Absent if there can be no limit. `Transport.storageOver` asks for a transport that does
+   * not.
+   */
+  readonly pace?: Pace | undefined
 }
 
 /**

@@ -4,47 +4,46 @@ import type { SourceBody } from "@stevedore/core/UploadSource"
 import { Sandbox } from "@stevedore/testing"
 import { Chunk, Effect, FastCheck as fc, Fiber, Layer, Option, Stream, TestClock } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
-import { waiter } from "./fixtures/bandwidthLimit.js"
+import { piecesOf, within } from "./fixtures/bandwidthLimit.js"
 import { bytes, tiny } from "./fixtures/uploads.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
-
-// The bytes in each window of ten seconds that begins with a piece, up to this time
 
 describe("BandwidthLimit", () => {
   it.effect.prop(
     "changes no byte",
     { chunks: fc.array(fc.uint8Array({ maxLength: 400 }), { maxLength: 10 }), rate: fc.integer({ min: 1, max: 5000 }) },
     ({ chunks, rate }) =>
-      inVirtualTime(Effect.gen(function*() {
-        const limit = yield* BandwidthLimit.make({ rate })
-        const whole = Buffer.concat(chunks)
-        const memory = new Uint8Array(400)
-        async function* reusing() {
-          for (const chunk of chunks) {
-            memory.set(chunk)
-            yield memory.subarray(0, chunk.byteLength)
-            await Promise.resolve()
+      inVirtualTime(
+        Effect.gen(function*() {
+          const limit = yield* BandwidthLimit.make({ rate })
+          const whole = Buffer.concat(chunks)
+          async function* reusing(memory: Uint8Array) {
+            for (const chunk of chunks) {
+              memory.set(chunk)
+              yield memory.subarray(0, chunk.byteLength)
+              await Promise.resolve()
+            }
           }
-        }
-        const bodies: ReadonlyArray<SourceBody> = [
-          { _tag: "BytesBody", bytes: whole },
-          { _tag: "StreamBody", stream: Stream.fromIterable(chunks) },
-          { _tag: "NativeBody", content: reusing() }
-        ]
-        for (const body of bodies) {
-          const paced = yield* limit.body(body, waiter)
-          assert(paced._tag === "StreamBody")
-          const pieces = Chunk.toReadonlyArray(yield* Stream.runCollect(paced.stream))
-          assert.isTrue(Buffer.concat(pieces).equals(whole))
-        }
-        let next = 0
-        const pull = limit.pull(Effect.suspend(() => {
-          const chunk = chunks[next++]
-          return chunk === undefined ? Effect.fail(Option.none<never>()) : Effect.succeed(chunk)
-        }))
-        const pulled = yield* Stream.runCollect(Stream.repeatEffectOption(pull))
-        assert.isTrue(Buffer.concat(Chunk.toReadonlyArray(pulled)).equals(whole))
-      })).pipe(Effect.asVoid),
+          const bodies: ReadonlyArray<SourceBody> = [
+            { _tag: "BytesBody", bytes: whole },
+            { _tag: "StreamBody", stream: Stream.fromIterable(chunks) },
+            { _tag: "NativeBody", content: reusing(new Uint8Array(400)) },
+            // of a Buffer, slice is a view
+            { _tag: "NativeBody", content: reusing(Buffer.alloc(400)) }
+          ]
+          for (const body of bodies) {
+            const pieces = Chunk.toReadonlyArray(yield* Stream.runCollect(piecesOf(yield* within(limit, body))))
+            assert.isTrue(Buffer.concat(pieces).equals(whole))
+          }
+          let next = 0
+          const pull = limit.pull(Effect.suspend(() => {
+            const chunk = chunks[next++]
+            return chunk === undefined ? Effect.fail(Option.none<never>()) : Effect.succeed(chunk)
+          }))
+          const pulled = yield* Stream.runCollect(Stream.repeatEffectOption(pull))
+          assert.isTrue(Buffer.concat(Chunk.toReadonlyArray(pulled)).equals(whole))
+        }).pipe(Effect.scoped)
+      ).pipe(Effect.asVoid),
     { fastCheck: { numRuns: runs(20) } }
   )
 
@@ -83,7 +82,7 @@ describe("a source that a browser sends by itself", () => {
       const limit = yield* BandwidthLimit.make({ rate: 10 })
       const waits: Array<boolean> = []
       const body: SourceBody = { _tag: "BlobBody", blob: new Blob([new Uint8Array(50)]), observed: Effect.void }
-      const paced = limit.body(body, { name: "a.bin", onWait: (wait) => waits.push(wait) })
+      const paced = Effect.scoped(within(limit, body, (wait) => waits.push(wait)))
       assert.strictEqual(yield* paced, body)
       const second = yield* Effect.fork(paced)
       yield* TestClock.adjust("4800 millis")

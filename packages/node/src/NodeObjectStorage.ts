@@ -231,9 +231,9 @@ const putAsStream = (
 // What the kernel takes in one piece; undefined for what is larger, or comes in pieces
 const pieceOf = (
   body: SourceBody,
-  { attempt, name, section: { range } }: PutRequest
+  { attempt, name, pace, section: { range } }: PutRequest
 ): Effect.Effect<Uint8Array, SourceError> | undefined => {
-  if (range.length > WritePace.least) return undefined
+  if (range.length > Math.min(WritePace.least, pace?.piece() ?? Infinity)) return undefined
   if (body._tag === "BytesBody") return body.bytes.byteLength === range.length ? Effect.succeed(body.bytes) : undefined
   const { content } = body._tag === "NativeBody" ? body : { content: undefined }
   return content instanceof FileRange
@@ -250,7 +250,10 @@ const put = (pool: ConnectionPool.ConnectionPool, { proxy }: Options): Transport
     const body = yield* request.section.body(() => undefined)
     // what goes through a proxy is sent as slowly as that needs
     const piece = proxy === undefined ? pieceOf(body, request) : undefined
-    if (piece !== undefined) return yield* putAtOnce(pool, yield* piece, request)
+    if (piece !== undefined) {
+      yield* request.pace?.before(request.section.range.length) ?? Effect.void
+      return yield* putAtOnce(pool, yield* piece, request)
+    }
     let isSent = false
     const onSent = (bytes: number) => {
       isSent = true
@@ -307,6 +310,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
         put: put(pool, options),
         get: get(pool),
         isExact: true,
+        isPaced: true,
         redirects: Transport.followed,
         onFailure: (error, { url }) =>
           meansBrokenConnection(error) ? pool.distrust(PresignedUrl.reveal(url)) : Effect.void

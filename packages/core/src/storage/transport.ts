@@ -16,6 +16,7 @@ import { StorageUnavailable } from "../StorageError.js"
 import type { StorageAnswer } from "./answer.js"
 import type { followed, Redirected } from "./attempt.js"
 import { otherLength, refusal, spelling, tracedGet, tracedPut } from "./attempt.js"
+import { pacedSection } from "./pacedBody.js"
 import * as RangedContent from "./range.js"
 import { interpretPut } from "./response.js"
 
@@ -58,6 +59,8 @@ export interface StorageTransport {
   ) => Effect.Effect<GetAnswered, StorageError, Scope.Scope>
   /** Whether it leaves URLs and bytes as they are: fetch parses a URL, and undoes the content coding of an answer. */
   readonly isExact: boolean
+  /** Whether it asks the `pace` of a request before each write. Defaults to false: then bodies ask it themselves. */
+  readonly isPaced?: boolean | undefined
   /** What becomes of the redirect of a GET: `followed`, or `refused` if it follows redirects by itself. */
   readonly redirects: typeof followed
   /** Runs after each attempt that failed, also by its answer. Defaults to nothing. */
@@ -76,7 +79,9 @@ const earlySuccess = ({ attempt, url }: PutRequest, status: number, sentBytes: n
  * @since 0.1.0
  * @category constructors
  */
-export const storageOver = ({ get, isExact, onFailure, put, redirects }: StorageTransport): Service => {
+export const storageOver = (
+  { get, isExact, isPaced = false, onFailure, put, redirects }: StorageTransport
+): Service => {
   const told = (request: Pick<GetRequest, "url">) => (error: StorageError | SourceError | Redirected) =>
     onFailure === undefined || error._tag === "Redirected" ? Effect.void : onFailure(error, request)
 
@@ -101,7 +106,8 @@ export const storageOver = ({ get, isExact, onFailure, put, redirects }: Storage
           counted += bytes
           request.onSent(bytes)
         }
-        const { perhapsRepeated, sent = counted, ...answer } = yield* put({ ...request, onSent })
+        const section = isPaced ? request.section : pacedSection(request)
+        const { perhapsRepeated, sent = counted, ...answer } = yield* put({ ...request, section, onSent })
         const receipt = yield* interpretPut(answer, {
           url: request.url,
           sentHeaders: [...Object.keys(request.headers), "content-length"],

@@ -9,7 +9,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type { Service as Bandwidth, Waiter } from "../BandwidthLimit.js"
 import { BandwidthLimit } from "../BandwidthLimit.js"
 import { changedError } from "../base/changedError.js"
 import { tellRepeat } from "../base/tellRepeat.js"
@@ -105,15 +104,6 @@ const unhashed = ({ body, range }: SourceSection): Hashing => ({
       Effect.map(body(observe), (sent) => sent._tag === "BlobBody" ? { ...sent, observed: Effect.void } : sent)
   },
   checksum: () => undefined
-})
-
-const limited = (
-  { body, range }: SourceSection,
-  bandwidth: Bandwidth,
-  waiter: Waiter
-): SourceSection => ({
-  range,
-  body: (observe) => Effect.flatMap(body(observe), (all) => bandwidth.body(all, waiter))
 })
 
 // A whole stream that is longer than this passes through without being held.
@@ -237,13 +227,7 @@ const attempt = (
       put: (onSent, onWait) =>
         storage.put({
           url: transfer.url,
-          section: limited(hashing.section, bandwidth, {
-            name: transfer.source.name,
-            onWait: (waits) => {
-              counts.waits(waits)
-              onWait(waits)
-            }
-          }),
+          section: hashing.section,
           name: transfer.source.name,
           headers,
           clockOffset: run.serverClock.offset(),
@@ -251,7 +235,11 @@ const attempt = (
           onSent: (bytes) => {
             counts.sent(bytes)
             onSent(bytes)
-          }
+          },
+          pace: bandwidth.pace((waits) => {
+            counts.waits(waits)
+            onWait(waits)
+          })
         })
     }).pipe(
       Effect.flatMap((put): Effect.Effect<Receipt, ChecksumMismatch | Cut> =>

@@ -4,7 +4,7 @@ import type { SourceBody } from "@stevedore/core/UploadSource"
 import { Sandbox } from "@stevedore/testing"
 import { Chunk, Clock, Effect, FastCheck as fc, Fiber, Option, Schedule, Stream, TestClock } from "effect"
 import { runs } from "../../../testing/test/support/runs.js"
-import { waiter } from "../fixtures/bandwidthLimit.js"
+import { piecesOf, within } from "../fixtures/bandwidthLimit.js"
 import { bytes, requestsOf, sourceOf, tiny } from "../fixtures/uploads.js"
 import { inVirtualTime } from "../fixtures/virtualTime.js"
 
@@ -19,13 +19,12 @@ interface Passed {
 const passedBy = (body: SourceBody, limit: BandwidthLimit.Service, passed: Array<Passed>) =>
   Effect.gen(function*() {
     const start = yield* Clock.currentTimeMillis
-    const paced = yield* limit.body(body, waiter)
-    assert(paced._tag === "StreamBody")
-    yield* Stream.runForEach(paced.stream, (piece) =>
+    const paced = yield* within(limit, body)
+    yield* Stream.runForEach(piecesOf(paced), (piece) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         passed.push({ at: now - start, bytes: piece.byteLength })
       }))
-  })
+  }).pipe(Effect.scoped)
 
 const endless = (chunk: number): SourceBody => ({
   _tag: "StreamBody",

@@ -5,13 +5,14 @@ import * as Transport from "@stevedore/core/Transport"
 import type { SourceBody } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import type { Connection } from "./connection.js"
 import { Broken } from "./connection.js"
 import { WritePace } from "./writePace.js"
 
 /**
- * Sends a body no faster than the kernel accepts it, and not a byte more than was declared. Calls `onSent` once the
+ * Sends a body no faster than the kernel accepts it and the limit allows, and not a byte more than was declared. Calls `onSent` once the
  * kernel has the bytes.
  *
  * @internal
@@ -19,15 +20,25 @@ import { WritePace } from "./writePace.js"
 export const send = (
   connection: Connection,
   body: SourceBody,
-  request: Pick<PutRequest, "attempt" | "name" | "onSent" | "section">
+  request: Pick<PutRequest, "attempt" | "name" | "onSent" | "pace" | "section">
+): Effect.Effect<void, SourceError | Broken> =>
+  Effect.flatMap(Effect.runtime<never>(), (runtime) => sendIn(runtime, connection, body, request))
+
+const sendIn = (
+  runtime: Runtime.Runtime<never>,
+  connection: Connection,
+  body: SourceBody,
+  request: Parameters<typeof send>[2]
 ): Effect.Effect<void, SourceError | Broken> => {
   const { length } = request.section.range
   const pace = new WritePace()
   let sent = 0
 
-  const write = async (chunk: Uint8Array): Promise<void> => {
+  const write = async (chunk: Uint8Array, signal: AbortSignal): Promise<void> => {
     if (sent + chunk.byteLength > length) throw Transport.otherLength(request, sent + chunk.byteLength)
-    for (const piece of pace.pieces(chunk)) {
+    for (const piece of pace.pieces(chunk, request.pace?.piece)) {
+      const wait = request.pace?.before(piece.byteLength)
+      if (wait !== undefined) await Runtime.runPromise(runtime)(wait, { signal })
       await connection.write(piece)
       sent += piece.byteLength
       request.onSent(piece.byteLength)
@@ -49,15 +60,15 @@ export const send = (
       for await (const chunk of chunks) {
         if (signal.aborted) return
         if (!(chunk instanceof Uint8Array)) throw new TypeError("A chunk is not bytes")
-        await write(chunk)
+        await write(chunk, signal)
       }
     })
 
   return Effect.zipRight(
     bodyWith(body, {
-      bytes: (bytes) => run(() => write(bytes)),
+      bytes: (bytes) => run((signal) => write(bytes, signal)),
       each,
-      stream: (stream) => Stream.runForEach(stream, (chunk) => run(() => write(chunk)))
+      stream: (stream) => Stream.runForEach(stream, (chunk) => run((signal) => write(chunk, signal)))
     }),
     Effect.suspend(() =>
       sent === length ? Effect.sync(() => connection.sentAll()) : Effect.fail(Transport.otherLength(request, sent))

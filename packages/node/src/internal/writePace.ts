@@ -22,12 +22,12 @@ export class WritePace {
   constructor(readonly now: () => number = () => performance.now()) {}
 
   /**
-   * The bytes in pieces. Request the next one only when the previous one has been accepted: that is how the pace is
-   * measured.
+   * The bytes in pieces, none longer than `most` says. Request the next one only when the previous one has been accepted:
+   * that is how the pace is measured.
    */
-  *pieces(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
+  *pieces(bytes: Uint8Array, most: () => number = () => Infinity): Generator<Uint8Array, void, undefined> {
     for (let offset = 0; offset < bytes.byteLength;) {
-      const piece = bytes.subarray(offset, offset + this.#size)
+      const piece = bytes.subarray(offset, offset + Math.min(this.#size, most()))
       offset += piece.byteLength
       const begun = this.now()
       yield piece
