@@ -11,8 +11,11 @@ import * as Running from "./running.js"
 
 const off: LimitRate.LimitRate = { text: "off", entries: [{ from: 0, rate: Number.POSITIVE_INFINITY }] }
 
+// Only a timetable asks for the time of day: to look up the time zone takes tens of milliseconds at first
 const now = (limit: LimitRate.LimitRate) =>
-  Effect.map(Clock.currentTimeMillis, (millis) => LimitRate.at(limit, LimitRate.minuteOf(millis)))
+  limit.entries.length === 1
+    ? Effect.succeed(LimitRate.at(limit, 0))
+    : Effect.map(Clock.currentTimeMillis, (millis) => LimitRate.at(limit, LimitRate.minuteOf(millis)))
 
 const keepUp = (command: string, first: LimitRate.LimitRate, limit: BandwidthLimit.Service) =>
   Effect.gen(function*() {
