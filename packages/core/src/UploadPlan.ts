@@ -167,18 +167,21 @@ export const partsFor = (size: number, limits: ServiceProfile.ServiceProfile["li
   return possible(size, limits, Math.ceil(size / Math.max(1, part)))
 }
 
-// Each part is a request, in a page with a preflight of its own
-const mostUnmeasured = 128
+// Each part is a request, in a page with a preflight of its own. These are enough to keep a network busy to the end.
+const enoughUnmeasured = 32
 
 // The least that S3 takes: storage soon confirms something on a slow network
 const smallestUnmeasuredPart = 5_242_880
 
-const largestUnmeasuredPart = 16_777_216
+// Of a longer one, too much would be lost with a connection
+const largestUnmeasuredPart = 23_068_672
+
+const largestUnmeasured = 2_147_483_648
 
 /**
  * The number of parts for a network that was not measured yet: parts of 5 MiB, so that storage soon confirms something on
- * a slow one, but at most 128. None for a file of less than two such parts, or of more than 128 parts of 16 MiB: the
- * service then chooses.
+ * a slow one; above 32 of them larger ones, up to 22 MiB. None for a file of less than two such parts, or of more than
+ * 2 GiB: the service then chooses.
  *
  * @internal
  */
@@ -186,8 +189,11 @@ export const partsUnmeasured = (
   size: number,
   limits: ServiceProfile.ServiceProfile["limits"]
 ): Option.Option<number> => {
-  const parts = Math.min(mostUnmeasured, Math.ceil(size / smallestUnmeasuredPart))
-  return size < 2 * smallestUnmeasuredPart || size > mostUnmeasured * largestUnmeasuredPart
+  const parts = Math.max(
+    Math.min(enoughUnmeasured, Math.ceil(size / smallestUnmeasuredPart)),
+    Math.ceil(size / largestUnmeasuredPart)
+  )
+  return size < 2 * smallestUnmeasuredPart || size > largestUnmeasured
     ? Option.none()
     : Option.some(possible(size, limits, parts))
 }

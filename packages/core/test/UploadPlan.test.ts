@@ -127,14 +127,14 @@ describe("UploadPlan", () => {
       [fc.integer({ min: 1, max: limits.multipartSize })],
       ([size]) => {
         const asked = UploadPlan.partsUnmeasured(size, limits)
-        if (Option.isNone(asked)) return assert.isTrue(size < 2 * 5_242_880 || size > 128 * 16_777_216)
+        if (Option.isNone(asked)) return assert.isTrue(size < 2 * 5_242_880 || size > 2_147_483_648)
         assertCovers(size, asked.value, limits)
-        assert.isTrue(asked.value === 128 || size / asked.value <= 2 * 5_242_880)
-        assert.isAtMost(size / asked.value, 16_777_216)
+        assert.isTrue(asked.value >= 32 || size / asked.value <= 2 * 5_242_880)
+        assert.isAtMost(size / asked.value, 23_068_672)
       }
     )
 
-    it.each([[100_000_000, 19], [250_000_000, 47], [1_000_000_000, 128]])(
+    it.each([[100_000_000, 19], [250_000_000, 32], [1_000_000_000, 44]])(
       "%d bytes go up in %d parts",
       (size, parts) => {
         assert.deepStrictEqual(UploadPlan.partsUnmeasured(size, limits), Option.some(parts))
