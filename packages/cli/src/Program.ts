@@ -10,6 +10,8 @@ import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberRef from "effect/FiberRef"
+import * as HashSet from "effect/HashSet"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
@@ -54,28 +56,38 @@ const programName = Effect.map(
 
 const isWithoutColours = Effect.map(Config.option(Config.nonEmptyString("NO_COLOR")), Option.isSome)
 
-const console = ({ error, out, words }: Process, print: PlainConsole.Out["print"]) =>
+// In one step: each layer by itself would be a fiber and some hundred steps of every start
+const surroundings = ({ error, out, words }: Process, print: PlainConsole.Out["print"]) =>
   Layer.unwrapEffect(
-    Effect.map(Effect.all([isDumb, isWithoutColours]), (reasons) => {
-      const isPlain = reasons.includes(true)
+    Effect.map(Effect.all([isDumb, isWithoutColours]), ([isDumb, isWithoutColours]) => {
+      const isPlain = isDumb || isWithoutColours
       return PlainConsole.layer({
         out: { ...lookOf(out, isPlain), print },
         error: Arguments.asksForJson(words) ? undefined : lookOf(error, isPlain)
-      })
+      }).pipe(
+        Layer.provideMerge(logs),
+        Layer.provideMerge(Output.layer({ out, error, erases: !isDumb })),
+        Layer.provideMerge(NodeTerminal.layer)
+      )
     })
   )
 
-const output = ({ error, out }: Process) =>
-  Layer.unwrapEffect(Effect.map(isDumb, (isDumb) => Output.layer({ out, error, erases: !isDumb })))
-
-const logs = Layer.merge(
-  Layer.unwrapEffect(
-    Effect.map(
-      Output.Output,
-      (output) => Logger.replace(Logger.defaultLogger, Logger.map(Logger.logfmtLogger, output.unsafeNote))
-    )
-  ),
-  Logger.minimumLogLevel(LogLevel.Warning)
+const logs = Layer.scopedDiscard(
+  Effect.flatMap(
+    Output.Output,
+    (output) =>
+      Effect.zipRight(
+        Effect.locallyScopedWith(
+          FiberRef.currentLoggers,
+          (loggers) =>
+            HashSet.add(
+              HashSet.remove(loggers, Logger.defaultLogger),
+              Logger.map(Logger.logfmtLogger, output.unsafeNote)
+            )
+        ),
+        Effect.locallyScoped(FiberRef.currentMinimumLogLevel, LogLevel.Warning)
+      )
+  )
 )
 
 const checkWords = ({ input, words }: Process): Effect.Effect<void, InvalidInput> =>
@@ -134,11 +146,7 @@ export const run = (process: Process) =>
         Effect.provideService(CommandWords, process.words),
         Effect.provideServiceEffect(ProgramName, programName),
         Arguments.asksForJson(words) ? Complaint.report : Complaint.tell,
-        Effect.provide(
-          Layer.mergeAll(NodeTerminal.layer, console({ ...process, words }, print), logs).pipe(
-            Layer.provideMerge(output(process))
-          )
-        )
+        Effect.provide(surroundings({ ...process, words }, print))
       )
     }).pipe(Effect.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
   })

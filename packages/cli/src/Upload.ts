@@ -305,7 +305,7 @@ export const program = (options: Options) =>
 export const run = (options: Options) =>
   Effect.provide(
     program(options),
-    Layer.provide(Configuration.layer(options), [
+    Layer.provide(Configuration.layer(options, options.noResume ? { ledger: false } : {}), [
       Checksum.layer(algorithms[options.checksum]),
       Politeness.layer("upload", options.limitRate)
     ])

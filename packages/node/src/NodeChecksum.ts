@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Checksum from "@stevedore/core/Checksum"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -68,18 +69,25 @@ export const named = (name: string): Effect.Effect<Option.Option<Checksum.Checks
   )
 
 /**
+ * The references of {@link layerInForce}.
+ *
+ * @internal
+ */
+export const inForce: Effect.Effect<Context.Context<never>> = Effect.zipWith(
+  Checksum.Algorithm,
+  Checksum.Known,
+  (algorithm, known) => {
+    const native = algorithm.whileSending === false ? { ...crc32, whileSending: false } : crc32
+    return Context.make(Checksum.Algorithm, algorithm.begin === Checksum.crc32.begin ? native : algorithm).pipe(
+      Context.add(Checksum.Known, [...known, ...available])
+    )
+  }
+)
+
+/**
  * The algorithm in force when the layer is built, with the native CRC-32 in place of the one in JavaScript.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerInForce: Layer.Layer<never> = Layer.merge(
-  Layer.effect(
-    Checksum.Algorithm,
-    Effect.map(Checksum.Algorithm, (algorithm) => {
-      if (algorithm.begin !== Checksum.crc32.begin) return algorithm
-      return algorithm.whileSending === false ? { ...crc32, whileSending: false } : crc32
-    })
-  ),
-  Layer.effect(Checksum.Known, Effect.map(Checksum.Known, (known) => [...known, ...available]))
-)
+export const layerInForce: Layer.Layer<never> = Layer.effectContext(inForce)

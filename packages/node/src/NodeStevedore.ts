@@ -13,6 +13,7 @@ import * as ServiceConfig from "@stevedore/core/ServiceConfig"
 import * as Timeouts from "@stevedore/core/Timeouts"
 import * as TransferGate from "@stevedore/core/TransferGate"
 import type * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as DiskLedger from "./DiskLedger.js"
@@ -125,6 +126,19 @@ const ownSockets = (
 const givenClient = ({ transformClient }: ClientOptions): Transport<HttpClient.HttpClient> =>
   Layer.merge(ServiceApi.layerWith({ transformClient }), HttpObjectStorage.layer)
 
+// One layer: each further one would be a fiber and some three hundred steps of every start
+const inForce: Layer.Layer<never> = Layer.effectContext(
+  Effect.map(
+    Effect.all([NodeChecksum.inForce, BandwidthLimit.BandwidthLimit, RetryPolicy.RetryPolicy, Timeouts.Timeouts]),
+    ([checksums, bandwidth, policy, timeouts]) =>
+      checksums.pipe(
+        Context.add(BandwidthLimit.BandwidthLimit, bandwidth),
+        Context.add(RetryPolicy.RetryPolicy, policy),
+        Context.add(Timeouts.Timeouts, timeouts)
+      )
+  )
+)
+
 const over = <R>(
   transport: Transport<R>,
   config: Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError>,
@@ -134,10 +148,7 @@ const over = <R>(
     Layer.provide(transport, config),
     TransferGate.layer(options),
     options.ledger === false ? Layer.empty : DiskLedger.layer(options.ledger),
-    NodeChecksum.layerInForce,
-    BandwidthLimit.layerInForce,
-    RetryPolicy.layerInForce,
-    Timeouts.layerInForce
+    inForce
   )
 
 /**
