@@ -30,7 +30,7 @@ const bodies: Readonly<Record<SourceBody["_tag"], () => SourceBody>> = {
   BytesBody: () => ({ _tag: "BytesBody", bytes: content }),
   StreamBody: () => ({ _tag: "StreamBody", stream: Stream.rechunk(Stream.fromIterable([content]), 1) }),
   NativeBody: () => ({ _tag: "NativeBody", content: reusing(Buffer.alloc(30_000)) }),
-  BlobBody: () => ({ _tag: "BlobBody", blob: new Blob([content]), observed: Effect.void })
+  BlobBody: () => ({ _tag: "BlobBody", blob: new Blob([new Uint8Array(content)]), observed: Effect.void })
 }
 
 /** A limit that comes into force with the bytes that are written after those. */

@@ -29,3 +29,9 @@ export const counted = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
       Effect.flatMap((exit) => Exit.map(exit, (value) => [value, { steps: counter.steps, fibers: counter.fibers }]))
     )
   })
+
+/** What one of so many more took. */
+export const between = (few: Steps, many: Steps, by: number): Steps => ({
+  steps: (many.steps - few.steps) / by,
+  fibers: (many.fibers - few.fibers) / by
+})

@@ -1,0 +1,59 @@
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Fs from "node:fs/promises"
+import { join } from "node:path"
+import { withinBudget } from "../../node/test/support/budgets.js"
+import { plainService } from "../../node/test/support/plainService.js"
+import { between, counted } from "../../node/test/support/steps.js"
+import * as Temporary from "../../node/test/support/temporary.js"
+import { invoke } from "./integration/invoke.js"
+
+const MiB = 1_048_576
+
+/** The steps of `stevedore upload` with files of these sizes, and a home of their own. */
+const prepared = Effect.gen(function*() {
+  const { origin } = yield* plainService
+  const home = yield* Temporary.directory
+  const env = { STEVEDORE_BASE_URL: origin, STEVEDORE_TOKEN: "api.loopback", HOME: home, XDG_STATE_HOME: home }
+  return (sizes: ReadonlyArray<number>) =>
+    Effect.gen(function*() {
+      const folder = yield* Temporary.directory
+      const paths = sizes.map((_, index) => join(folder, `${index}.bin`))
+      yield* Effect.promise(async () => {
+        for (const [index, path] of paths.entries()) {
+          await Fs.writeFile(path, "")
+          await Fs.truncate(path, sizes[index])
+        }
+      })
+      const [{ code, stderr }, steps] = yield* counted(invoke(["upload", ...paths, "--no-resume", "--json"], env))
+      assert.strictEqual(code, 0, stderr)
+      return steps
+    })
+})
+
+describe("what the command takes, by count", () => {
+  // loads what it imports only when it uploads
+  beforeAll(() => Effect.runPromise(Effect.scoped(Effect.flatMap(prepared, (upload) => upload([1])))))
+
+  it.scopedLive("an upload of one small file", () =>
+    Effect.gen(function*() {
+      const upload = yield* prepared
+      const { steps } = yield* upload([10_240])
+      withinBudget({ "command: steps of one small file": steps })
+    }))
+
+  it.scopedLive("a MiB of a single PUT", () =>
+    Effect.gen(function*() {
+      const upload = yield* prepared
+      const { steps } = between(yield* upload([2 * MiB]), yield* upload([34 * MiB]), 32)
+      withinBudget({ "command: steps per MiB of a single PUT": steps })
+    }))
+
+  it.scopedLive("a further small file", () =>
+    Effect.gen(function*() {
+      const upload = yield* prepared
+      const sizes = (count: number) => Array.from({ length: count }, () => 10_240)
+      const { steps } = between(yield* upload(sizes(2)), yield* upload(sizes(12)), 10)
+      withinBudget({ "command: steps of a further small file": steps })
+    }))
+})
