@@ -34,7 +34,7 @@ const goals = (
     goal(`${title} against lib-storage's defaults: CPU`, ratio(libStorage, "cpu"), [0.3, 0.2]),
     goal(`${title} against lib-storage's defaults: wall`, ratio(libStorage, "wall"), [0.3, 0.2]),
     goal(`${title}, engine on top of the bare transport: CPU`, ratio(bare, "cpu"), [1.35, 1.15]),
-    goal(`${title}: peak memory, MiB`, (ours?.memory.median ?? NaN) / 2 ** 20, [200, 120])
+    goal(`${title}: peak memory, MiB`, (ours?.memory.median ?? NaN) / 2 ** 20, [140, 120])
   ]
 }
 
@@ -76,7 +76,7 @@ export const uploadHttp: Topic = {
     title: "HTTP",
     isTls: false,
     size: { usual: 2 ** 30, full: 4 * 2 ** 30 },
-    againstCurl: { cpu: [1.7, 1.3], wall: [1.6, 1.15] }
+    againstCurl: { cpu: [1.6, 1.3], wall: [1.6, 1.15] }
   })
 }
 
@@ -86,6 +86,6 @@ export const uploadTls: Topic = {
     title: "TLS",
     isTls: true,
     size: { usual: 2 ** 30, full: 2 ** 30 },
-    againstCurl: { cpu: [1.7, 1.35], wall: [1.5, 1.15] }
+    againstCurl: { cpu: [1.5, 1.35], wall: [1.5, 1.15] }
   })
 }
