@@ -5,7 +5,7 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { constUndefined, identity } from "effect/Function"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import { atLeastOne } from "./base/atLeastOne.js"
@@ -69,7 +69,7 @@ const none: Limit = { rate: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFI
 
 const unlimited: Service = {
   take: () => Effect.void,
-  pace: constUndefined,
+  pace: () => undefined,
   pull: identity,
   current: Effect.succeed(none),
   set: () => Effect.dieMessage("There is no limit to change: provide BandwidthLimit.layer")

@@ -22,10 +22,18 @@ export const send = (
   body: SourceBody,
   request: Pick<PutRequest, "attempt" | "name" | "onSent" | "pace" | "section">
 ): Effect.Effect<void, SourceError | Broken> =>
-  Effect.flatMap(Effect.runtime<never>(), (runtime) => sendIn(runtime, connection, body, request))
+  Effect.flatMap(waiting, (waited) => sendWith(waited, connection, body, request))
 
-const sendIn = (
-  runtime: Runtime.Runtime<never>,
+/** Waits where no Effect runs, until the signal comes. */
+type Waited = (wait: Effect.Effect<void>, signal: AbortSignal) => Promise<void>
+
+const waiting: Effect.Effect<Waited> = Effect.map(
+  Effect.runtime<never>(),
+  (runtime): Waited => (wait, signal) => Runtime.runPromise(runtime)(wait, { signal })
+)
+
+const sendWith = (
+  waited: Waited,
   connection: Connection,
   body: SourceBody,
   request: Parameters<typeof send>[2]
@@ -38,7 +46,7 @@ const sendIn = (
     if (sent + chunk.byteLength > length) throw Transport.otherLength(request, sent + chunk.byteLength)
     for (const piece of pace.pieces(chunk, request.pace?.piece)) {
       const wait = request.pace?.before(piece.byteLength)
-      if (wait !== undefined) await Runtime.runPromise(runtime)(wait, { signal })
+      if (wait !== undefined) await waited(wait, signal)
       await connection.write(piece)
       sent += piece.byteLength
       request.onSent(piece.byteLength)
