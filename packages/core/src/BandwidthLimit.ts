@@ -10,9 +10,10 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import { atLeastOne } from "./base/atLeastOne.js"
 import { ByteBucket } from "./base/byteBucket.js"
-import type { Pace } from "./base/pace.js"
+import type { Pace, Turns } from "./base/pace.js"
 import { pacedPull } from "./base/pace.js"
 import { monotonicMillis } from "./base/serverClock.js"
+import { paced } from "./storage/pacedBody.js"
 
 /**
  * How many bytes may be transferred per second. `Infinity` stands for no limit.
@@ -134,20 +135,23 @@ export const make = (options: Options): Effect.Effect<Service> =>
       })
 
     const piece = () => sizeOfPiece(limit)
-    const before = (waiting: (bytes: number) => Effect.Effect<void>): Pace["before"] => (bytes) =>
+    const before = (waiting: (bytes: number) => Effect.Effect<void>): Turns["before"] => (bytes) =>
       limit.rate === Number.POSITIVE_INFINITY ? undefined : waiting(bytes)
 
     return {
       take,
-      pace: (onWait) => ({
-        piece,
-        before: before((bytes) =>
-          Effect.suspend(() => {
-            onWait(true)
-            return Effect.ensuring(take(bytes), Effect.sync(() => onWait(false)))
-          })
-        )
-      }),
+      pace: (onWait) => {
+        const turns: Turns = {
+          piece,
+          before: before((bytes) =>
+            Effect.suspend(() => {
+              onWait(true)
+              return Effect.ensuring(take(bytes), Effect.sync(() => onWait(false)))
+            })
+          )
+        }
+        return { ...turns, body: (body) => paced(body, turns) }
+      },
       pull: (pull) => pacedPull(pull, { piece, before: before(take) }),
       current: Effect.sync(() => limit),
       set: (options) =>

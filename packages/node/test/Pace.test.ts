@@ -6,6 +6,7 @@ import type { SourceBody } from "@stevedore/core/UploadSource"
 import { NodeObjectStorage } from "@stevedore/node"
 import { Effect, Layer, Record, Stream } from "effect"
 import { createHash } from "node:crypto"
+import { paced } from "../../core/src/storage/pacedBody.js"
 import { url } from "./support/put.js"
 import * as StorageServer from "./support/storageServer.js"
 import * as Temporary from "./support/temporary.js"
@@ -38,7 +39,7 @@ const limitedAfter = (bytes: number) => {
   const asked: Array<number> = []
   let waited = 0
   const free = () => asked.reduce((sum, one) => sum + one, 0) < bytes
-  const pace: BandwidthLimit.Pace = {
+  const turns: Omit<BandwidthLimit.Pace, "body"> = {
     piece: () => free() ? 40_000 : 7000,
     before: (length) => {
       const goes = free()
@@ -48,6 +49,7 @@ const limitedAfter = (bytes: number) => {
       })
     }
   }
+  const pace: BandwidthLimit.Pace = { ...turns, body: (body) => paced(body, turns) }
   return { asked, pace, waited: () => waited }
 }
 

@@ -3,12 +3,11 @@ import * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Pace } from "../base/pace.js"
+import type { Turns } from "../base/pace.js"
 import { pacedPull } from "../base/pace.js"
 import * as Pulls from "../base/pull.js"
-import type { PutRequest } from "../ObjectStorage.js"
 import type { SourceError } from "../SourceError.js"
-import type { SourceBody, SourceSection } from "../UploadSource.js"
+import type { SourceBody } from "../UploadSource.js"
 
 const isAsyncIterable = (content: unknown): content is AsyncIterable<unknown> =>
   Predicate.hasProperty(content, Symbol.asyncIterator)
@@ -17,7 +16,7 @@ const isAsyncIterable = (content: unknown): content is AsyncIterable<unknown> =>
 // pieces to drain, so those are of a copy.
 async function* pacedChunks(
   content: AsyncIterable<unknown>,
-  { before, piece }: Pace,
+  { before, piece }: Turns,
   waited: (wait: Effect.Effect<void>) => Promise<void>
 ): AsyncGenerator<unknown, void, undefined> {
   for await (const chunk of content) {
@@ -38,7 +37,7 @@ async function* pacedChunks(
 // Its waits end with the scope
 const pacedNative = (
   content: AsyncIterable<unknown>,
-  pace: Pace
+  pace: Turns
 ): Effect.Effect<SourceBody, never, Scope.Scope> =>
   Effect.flatMap(Effect.runtime<never>(), (runtime) =>
     Effect.map(
@@ -52,7 +51,7 @@ const pacedNative = (
       })
     ))
 
-const pacedStream = (stream: Stream.Stream<Uint8Array, SourceError>, pace: Pace): SourceBody => ({
+const pacedStream = (stream: Stream.Stream<Uint8Array, SourceError>, pace: Turns): SourceBody => ({
   _tag: "StreamBody",
   stream: Stream.unwrapScoped(
     Effect.map(Pulls.ofStream(stream), (pull) => Pulls.toStream(pacedPull(pull, pace)))
@@ -66,7 +65,7 @@ const pacedStream = (stream: Stream.Stream<Uint8Array, SourceError>, pace: Pace)
  *
  * @internal
  */
-export const paced = (body: SourceBody, pace: Pace): Effect.Effect<SourceBody, never, Scope.Scope> =>
+export const paced = (body: SourceBody, pace: Turns): Effect.Effect<SourceBody, never, Scope.Scope> =>
   Effect.suspend(() => {
     const whole = (bytes: number) => Effect.as(pace.before(bytes) ?? Effect.void, body)
     switch (body._tag) {
@@ -82,14 +81,3 @@ export const paced = (body: SourceBody, pace: Pace): Effect.Effect<SourceBody, n
         return isAsyncIterable(body.content) ? pacedNative(body.content, pace) : Effect.succeed(body)
     }
   })
-
-/**
- * The section of a request, with bodies that ask its pace.
- *
- * @internal
- */
-export const pacedSection = ({ pace, section }: PutRequest): SourceSection =>
-  pace === undefined ? section : {
-    range: section.range,
-    body: (observe) => Effect.flatMap(section.body(observe), (body) => paced(body, pace))
-  }

@@ -13,10 +13,10 @@ import { checkDeadline } from "../ObjectStorage.js"
 import type { SourceError } from "../SourceError.js"
 import type { StorageError } from "../StorageError.js"
 import { StorageUnavailable } from "../StorageError.js"
+import type { SourceSection } from "../UploadSource.js"
 import type { StorageAnswer } from "./answer.js"
 import type { followed, Redirected } from "./attempt.js"
 import { otherLength, refusal, spelling, tracedGet, tracedPut } from "./attempt.js"
-import { pacedSection } from "./pacedBody.js"
 import * as RangedContent from "./range.js"
 import { interpretPut } from "./response.js"
 
@@ -73,6 +73,12 @@ export interface StorageTransport {
 const earlySuccess = ({ attempt, url }: PutRequest, status: number, sentBytes: number): StorageUnavailable =>
   new StorageUnavailable({ part: Option.getOrUndefined(url.partNumber), status, sentBytes, attempts: attempt })
 
+const asking = ({ pace, section }: PutRequest): SourceSection =>
+  pace === undefined ? section : {
+    range: section.range,
+    body: (observe) => Effect.flatMap(section.body(observe), pace.body)
+  }
+
 /**
  * The object storage over a transport.
  *
@@ -106,7 +112,7 @@ export const storageOver = (
           counted += bytes
           request.onSent(bytes)
         }
-        const section = isPaced ? request.section : pacedSection(request)
+        const section = isPaced ? request.section : asking(request)
         const { perhapsRepeated, sent = counted, ...answer } = yield* put({ ...request, section, onSent })
         const receipt = yield* interpretPut(answer, {
           url: request.url,
