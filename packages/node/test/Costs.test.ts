@@ -94,12 +94,12 @@ const perFile = (options: Parameters<typeof layerOf>[1]) =>
           )
         )
       })
-    const [[few, before], [many, after]] = yield* Effect.all([upload(0, 16), upload(100, 40)]).pipe(
+    const [[few, before], [many, after]] = yield* Effect.all([upload(0, 16), upload(100, 32)]).pipe(
       Effect.provide(layerOf(server, options))
     )
-    assert.deepStrictEqual([few, many], [16, 40])
-    assert.strictEqual(server.requests.length, 3 * 56)
-    return between(before, after, 24)
+    assert.deepStrictEqual([few, many], [16, 32])
+    assert.strictEqual(server.requests.length, 3 * 48)
+    return between(before, after, 16)
   })
 
 const things = Lists.make({ path: "/v1/things", item: Schema.Struct({ id: Schema.String }) })
