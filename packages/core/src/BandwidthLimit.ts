@@ -10,9 +10,10 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import { atLeastOne } from "./base/atLeastOne.js"
 import { ByteBucket } from "./base/byteBucket.js"
-import type { Pace, Turns } from "./base/pace.js"
+import type { Turns } from "./base/pace.js"
 import { pacedPull } from "./base/pace.js"
 import { monotonicMillis } from "./base/serverClock.js"
+import type { Pace } from "./storage/pacedBody.js"
 import { paced } from "./storage/pacedBody.js"
 
 /**
@@ -214,4 +215,4 @@ export type {
    * @category models
    */
   Pace
-} from "./base/pace.js"
+} from "./storage/pacedBody.js"

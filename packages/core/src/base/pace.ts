@@ -1,6 +1,4 @@
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
-import type { SourceBody } from "../UploadSource.js"
 import type { Pull } from "./pull.js"
 
 /** What is asked before each write. Bytes are not changed by it: whoever writes them asks, waits, and writes. */
@@ -9,17 +7,6 @@ export interface Turns {
   readonly piece: () => number
   /** What to wait for before this many bytes are written; `undefined` if they may go at once. */
   readonly before: (bytes: number) => Effect.Effect<void> | undefined
-}
-
-/**
- * What an upload asks before each write.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Pace extends Turns {
-  /** The same bytes for a client whose writes nobody sees: this body asks before it hands out a piece. */
-  readonly body: (body: SourceBody) => Effect.Effect<SourceBody, never, Scope.Scope>
 }
 
 /**

@@ -9,6 +9,17 @@ import * as Pulls from "../base/pull.js"
 import type { SourceError } from "../SourceError.js"
 import type { SourceBody } from "../UploadSource.js"
 
+/**
+ * What an upload asks before each write.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Pace extends Turns {
+  /** The same bytes for a client whose writes nobody sees: this body asks before it hands out a piece. */
+  readonly body: (body: SourceBody) => Effect.Effect<SourceBody, never, Scope.Scope>
+}
+
 const isAsyncIterable = (content: unknown): content is AsyncIterable<unknown> =>
   Predicate.hasProperty(content, Symbol.asyncIterator)
 
