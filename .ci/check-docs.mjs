@@ -21,7 +21,7 @@ const configuration = {
   runExamples: !pagesOnly,
   exclude: [
     ...packages.filter(({ published }) => !published).map(({ directory }) => `../../packages/${directory}/**`),
-    "../../packages/*/{dist,node_modules,test}/**",
+    "../../packages/*/{dist,node_modules,packed,scripts,test}/**",
     "../../packages/*/src/bin.ts",
     "../../packages/*/src/*/**/*"
   ],
