@@ -16,7 +16,7 @@ import type { ParseError } from "effect/ParseResult"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { FileError, JobNotFinished, JobNotFound } from "./BulkError.js"
+import { FileError, JobDiffers, JobNotFinished, JobNotFound } from "./BulkError.js"
 import { migrate } from "./BulkMigrations.js"
 import * as BulkRunner from "./BulkRunner.js"
 import type { Entry, Manifest } from "./BulkSources.js"
@@ -165,7 +165,7 @@ export interface Service {
     name: string,
     manifest: Manifest<E, R>,
     options?: SubmitOptions
-  ) => Effect.Effect<Job, SqlError | JobNotFound | E, R>
+  ) => Effect.Effect<Job, SqlError | JobNotFound | JobDiffers | E, R>
   readonly get: (name: string) => Effect.Effect<Job, SqlError | JobNotFound>
   /** The names of all jobs, in the order in which they were submitted. */
   readonly names: Effect.Effect<ReadonlyArray<string>, SqlError>
@@ -296,6 +296,44 @@ const load = <E, R>(
     if (isWhole) yield* rows.finishLoading(id, epoch, { total, bytes, chunks: Math.ceil(total / chunkSize) })
   })
 
+/** So many are compared at once: each comparison reads all rows of the job. */
+const comparedAtOnce = 50_000
+
+const placeOf = ({ location, queue }: Pick<JobRows.JobRow, "queue" | "location">): string => `${location} (${queue})`
+
+/** What a job that is loaded does not have yet, it gets: whatever was submitted has its outcome in the job. */
+const compared = <E, R>(
+  rows: JobRows.JobRows,
+  known: JobRows.JobRow,
+  given: Pick<JobRows.JobRow, "queue" | "location">,
+  entries: Stream.Stream<Entry, E, R>
+): Effect.Effect<void, SqlError | JobNotFound | JobDiffers | E, R> =>
+  Effect.gen(function*() {
+    const { id, name, state } = known
+    if (known.queue !== given.queue || known.location !== given.location) {
+      const problem = `its files are in ${placeOf(known)}, not in ${placeOf(given)}`
+      return yield* new JobDiffers({ job: name, state, problem })
+    }
+    const added = (entries: ReadonlyArray<Entry>): Effect.Effect<void, SqlError | JobNotFound | JobDiffers> =>
+      Effect.gen(function*() {
+        const missing = new Set(
+          yield* rows.unknown(id, entries.map(({ path, size }) => ({ path, size, media_type: null })))
+        )
+        const more = entries.filter(({ path }) => missing.delete(path))
+        if (more.length === 0) return
+        const now = yield* rows.find(name)
+        if (now === undefined) return yield* new JobNotFound({ job: name })
+        if (now.state === "cancelled") {
+          const problem = `it does not have ${more.length} of the files, such as ${more[0]?.path ?? ""}`
+          return yield* new JobDiffers({ job: name, state: now.state, problem })
+        }
+        const fields = more.map(({ mediaType, path, size }) => ({ path, size, media_type: mediaType ?? null }))
+        // somebody else may have added the same
+        if (!(yield* rows.add(id, now.total, fields))) yield* Effect.delay(added(more), "200 millis")
+      })
+    yield* Stream.runForEach(Stream.grouped(entries, comparedAtOnce), (group) => added(Chunk.toReadonlyArray(group)))
+  })
+
 const make: Effect.Effect<Service, never, SqlClient> = Effect.map(JobRows.make, (rows) => {
   const get = (name: string) =>
     Effect.flatMap(
@@ -307,10 +345,10 @@ const make: Effect.Effect<Service, never, SqlClient> = Effect.map(JobRows.make, 
       Effect.gen(function*() {
         const chunkSize = Math.max(1, Math.floor(options?.chunkSize ?? usualChunk))
         yield* manifest.prepare(name)
+        const place = { queue: manifest.queue(name), location: manifest.location }
         const loading = yield* rows.beginLoading({
           name,
-          queue: manifest.queue(name),
-          location: manifest.location,
+          ...place,
           chunkSize,
           trace: yield* TraceContext.current
         })
@@ -319,6 +357,7 @@ const make: Effect.Effect<Service, never, SqlClient> = Effect.map(JobRows.make, 
           until: ({ state }) => state !== "loading",
           schedule: Schedule.spaced("200 millis")
         })
+        if (loading === undefined) yield* compared(rows, yield* get(name), place, manifest.entries)
         return jobOf(rows, yield* get(name))
       }).pipe(Effect.withSpan("Bulk.submit", { captureStackTrace: false, attributes: { job: name } })),
     get: (name) => Effect.map(get(name), (job) => jobOf(rows, job)),
@@ -339,8 +378,9 @@ export const layerClient: Layer.Layer<Bulk, Migrator.MigrationError | SqlError, 
 )
 
 /**
- * Submits a job. A job of this name that is there already is returned as it is, whatever its state: submitting again
- * after a crash goes on with it. If its loading did not come to its end, it is loaded again.
+ * Submits a job. Submitting again, as after a crash, goes on with the job of this name: files of the manifest that it does
+ * not have, or has with another size, are added to it, also after its end. `JobDiffers` if it is of another place, or was
+ * cancelled without them. If its loading did not come to its end, it is loaded again.
  *
  * @since 0.1.0
  * @category programs
@@ -349,7 +389,7 @@ export const submit = <E, R>(
   name: string,
   manifest: Manifest<E, R>,
   options?: SubmitOptions
-): Effect.Effect<Job, SqlError | JobNotFound | E, R | Bulk> =>
+): Effect.Effect<Job, SqlError | JobNotFound | JobDiffers | E, R | Bulk> =>
   Effect.flatMap(Bulk, (bulk) => bulk.submit(name, manifest, options))
 
 /**

@@ -40,6 +40,27 @@ export class JobNotFinished extends Schema.TaggedError<JobNotFinished>("@stevedo
 }
 
 /**
+ * There is a job of this name already, and it is not the one that was submitted: its files are elsewhere, or it was
+ * cancelled and does not have all of them. Nothing was changed.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class JobDiffers extends Schema.TaggedError<JobDiffers>("@stevedore/bulk/JobDiffers")("JobDiffers", {
+  kind: ErrorKind.field("input"),
+  job: Schema.String,
+  state: Schema.String,
+  /** What is different, such as `its files are in /srv/a, not in /srv/b`. */
+  problem: Schema.String
+}) {
+  override get message(): string {
+    const isOver = this.state === "done" || this.state === "cancelled"
+    return `There is a job ${quoted(this.job)} already (${this.state}), and ${this.problem}. Use another name, or ` +
+      `${isOver ? "forget that job" : "let it end, or cancel it, and forget it"} first.`
+  }
+}
+
+/**
  * The file ended the process that uploaded it, each time it was tried alone, or the upload died of a defect. Its
  * neighbours are not affected.
  *

@@ -29,6 +29,7 @@ import { BulkSources } from "./BulkSources.js"
 import type { Claim, FileRow, OutcomeRow } from "./internal/chunkRows.js"
 import * as ChunkRows from "./internal/chunkRows.js"
 import * as FencedLedger from "./internal/fencedLedger.js"
+import * as Halts from "./internal/halts.js"
 import { patient } from "./internal/patient.js"
 import * as TraceContext from "./internal/traceContext.js"
 import * as Turnstile from "./internal/turnstile.js"
@@ -74,7 +75,8 @@ export interface Chunk {
  * How the delivery of a chunk ended:
  *
  * - `done`: each of its files has its outcome
- * - `released`: the job is paused or cancelled, or this process is draining; the chunk waits for another delivery
+ * - `released`: the job is paused or cancelled, or this process is draining, or does not go on with the job for now; the
+ *   chunk waits for another delivery
  * - `refused`: there was nothing to do
  * - `lost`: another runner has claimed it meanwhile
  *
@@ -82,6 +84,23 @@ export interface Chunk {
  * @category models
  */
 export type ChunkEnd = "done" | "released" | "refused" | "lost"
+
+/**
+ * Why a runner does not go on with a job for now: what one file has met, each other file would. It has no outcome, and a
+ * file tries again after 5 seconds, and then at growing intervals up to 5 minutes; with the first that gets through, all
+ * go on. The reasons are those of `LastingFailure` of `@stevedore/node`, and `outage` where three files in a row reached
+ * nobody.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Halt {
+  /** The name of the job. */
+  readonly job: string
+  readonly reason: "token" | "connection" | "room" | "directory" | "outage"
+  /** What the last file has met. */
+  readonly error: FileError
+}
 
 /**
  * A runner.
@@ -95,6 +114,8 @@ export interface Service {
   /** Begins no further file, waits for those under way, and gives their chunks back. */
   readonly drain: Effect.Effect<void>
   readonly isDraining: Effect.Effect<boolean>
+  /** The jobs that this process does not go on with for now. Others may. */
+  readonly halted: Effect.Effect<ReadonlyArray<Halt>>
 }
 
 /**
@@ -136,10 +157,12 @@ interface State {
   readonly turnstile: Turnstile.Turnstile
   readonly jobState: (job: number) => Effect.Effect<string>
   readonly isDraining: () => boolean
+  readonly drained: Effect.Effect<void>
+  readonly halts: Halts.Halts
   readonly options: Options
 }
 
-interface Outcome {
+interface Outcome extends Halts.Ended {
   readonly row: OutcomeRow
   /** In bytes, if the file was uploaded. */
   readonly size: number
@@ -149,7 +172,8 @@ interface Outcome {
 const failedWith = (seq: number, kept: 0 | 1, error: FileError): Outcome => ({
   row: { seq, state: 2, file_id: null, error: errorText(error), kept },
   size: 0,
-  tag: error._tag
+  tag: error._tag,
+  error: Option.some(error)
 })
 
 const isSame = Schema.equivalence(UploadLedger.UploadRecord.fields.fingerprint)
@@ -190,7 +214,8 @@ const uploaded = (
         onSuccess: ({ id }): Outcome => ({
           row: { seq, state: 1, file_id: id, error: null, kept: 0 },
           size,
-          tag: "Uploaded"
+          tag: "Uploaded",
+          error: Option.none()
         })
       })
     )
@@ -217,13 +242,16 @@ const outcomeOf = (
   state: State,
   claim: Claim,
   ledger: FencedLedger.ChunkLedger,
-  isCareful: boolean
+  isCareful: boolean,
+  directory: string | undefined
 ) =>
 (file: FileRow): Effect.Effect<Option.Option<Outcome>, never, BulkSources | Uploads.Requirements> =>
   Effect.flatMap(state.jobState(claim.job), (job) =>
     state.isDraining() || job !== "running"
       ? Effect.succeedNone
-      : Effect.asSome((isCareful ? alone : uploaded)(state, claim, file, ledger.of(file.seq)))).pipe(
+      : (isCareful ? alone : uploaded)(state, claim, file, ledger.of(file.seq)).pipe(
+        state.halts.through({ job: { id: claim.job, name: claim.name }, seq: file.seq, directory })
+      )).pipe(
       (isCareful ? state.turnstile.alone : state.turnstile.one)(claim.job)
     )
 
@@ -259,8 +287,9 @@ const work = (state: State, claim: Claim, lost: Deferred.Deferred<void>) =>
         Effect.tap(() => Effect.forEach(outcomes, counted(claim.name), { discard: true })),
         Effect.flatMap(told)
       )
+    const directory = (yield* BulkSources).directory(claim)
     yield* Stream.fromIterable(yield* patient("answer", rows.files(claim))).pipe(
-      Stream.mapEffect(outcomeOf(state, claim, ledger, isCareful), {
+      Stream.mapEffect(outcomeOf(state, claim, ledger, isCareful, directory), {
         concurrency: isCareful ? 1 : state.options.files ?? mostFiles,
         unordered: true
       }),
@@ -312,6 +341,9 @@ const runChunk = (
 ) =>
 ({ job, n, pass }: Chunk): Effect.Effect<ChunkEnd, never, BulkSources | Uploads.Requirements> =>
   Effect.gen(function*() {
+    if (!(yield* state.halts.goesOn(job, state.drained))) {
+      return yield* Effect.as(refused(state.rows, { job, n, pass }), "released" as const)
+    }
     const claim = yield* patient("give chunks", state.rows.claim({ job, n, pass }, runner))
     if (claim !== undefined) {
       const chunks = Metric.tagged(held, "job", claim.name)
@@ -346,6 +378,8 @@ export const make = (
       timeToLive: "1 second",
       lookup: (job: number) => patient("answer", rows.stateOf(job))
     })
+    const halts = yield* Halts.make
+    const drained = yield* Deferred.make<void>()
     const runner = options.name ?? (yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)
     let draining = false
     let running = 0
@@ -354,7 +388,9 @@ export const make = (
       turnstile,
       options,
       jobState: (job) => states.get(job),
-      isDraining: () => draining
+      isDraining: () => draining,
+      drained: Deferred.await(drained),
+      halts
     }
     const run = runChunk(state, runner)
     return {
@@ -366,10 +402,12 @@ export const make = (
         }).pipe(Effect.provide(context)),
       drain: Effect.suspend(() => {
         draining = true
+        Deferred.unsafeDone(drained, Effect.void)
         // also within a finalizer, where a time limit could not end it otherwise
         return Effect.interruptible(Effect.repeat(Effect.sleep("20 millis"), { until: () => running === 0 }))
       }).pipe(Effect.asVoid),
-      isDraining: Effect.sync(() => draining)
+      isDraining: Effect.sync(() => draining),
+      halted: halts.halted
     }
   })
 

@@ -3,7 +3,9 @@
  *
  * @since 0.1.0
  */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { InvalidSource, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { UploadSource } from "@stevedore/core/UploadSource"
@@ -14,12 +16,13 @@ import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { createReadStream } from "node:fs"
 import { realpath } from "node:fs/promises"
-import { join, resolve } from "node:path"
+import { join, resolve, sep } from "node:path"
 import { hostQueue } from "./internal/hostQueue.js"
 
 /**
@@ -86,6 +89,8 @@ export interface Service {
   /** The queues whose files this process can read. */
   readonly queues: Effect.Effect<ReadonlyArray<string>>
   readonly open: (file: BulkFile) => Effect.Effect<UploadSource, SourceError>
+  /** The directory of this machine that has the files of a job; undefined if none has. */
+  readonly directory: (job: Pick<BulkFile, "queue" | "location">) => string | undefined
   /** Keeps the sources of a job in memory, for {@link fromIterable}. */
   readonly hold: (job: string, sources: ReadonlyMap<string, UploadSource>) => Effect.Effect<void>
 }
@@ -138,14 +143,21 @@ const identityOf = ({ job, path }: BulkFile): string => JSON.stringify([job, pat
 const outside = (path: string): boolean =>
   path.startsWith("/") || path.split(/[/\\]/).some((segment) => segment === "..") || path.includes("\0")
 
+const strayed = ({ path }: BulkFile, expected: string) => new InvalidSource({ fileName: path, field: "name", expected })
+
+// Where a row says that its files are may be a stranger's word
 const inRoot = (root: string, file: BulkFile): Effect.Effect<UploadSource, SourceError> =>
   outside(file.path)
-    ? new InvalidSource({ fileName: file.path, field: "name", expected: "a path within the root of its job" })
+    ? strayed(file, "a path within the root of its job")
     : Effect.tryPromise({
-      try: () => realpath(join(root, file.location)),
+      try: () => Promise.all([realpath(root), realpath(join(root, file.location))]),
       catch: () => new SourceUnreadable({ fileName: file.path, reason: "NotFound" })
     }).pipe(
-      Effect.flatMap((within) =>
+      Effect.filterOrFail(
+        ([root, within]) => within === root || within.startsWith(root.endsWith(sep) ? root : `${root}${sep}`),
+        () => strayed(file, "a job whose root is within that of its mount, also by its links")
+      ),
+      Effect.flatMap(([, within]) =>
         FileSource.fromEntry(
           { name: file.path, path: join(within, file.path), within },
           { identity: identityOf(file), mediaType: file.mediaType }
@@ -164,12 +176,16 @@ const refusals: Readonly<Record<number, SourceUnreadable["reason"]>> = {
 const urlOf = ({ location, path }: BulkFile): string =>
   `${location}${path.split("/").map(encodeURIComponent).join("/")}`
 
-const fromOrigin = (headers: HttpSource.WebFile["headers"]) =>
+const isOf = (origin: string, url: string): boolean => URL.canParse(url) && new URL(url).origin === origin
+
+const fromOrigin = (origin: string, headers: HttpSource.WebFile["headers"]) =>
 (
   file: BulkFile
 ): Effect.Effect<UploadSource, SourceError, HttpClient.HttpClient> =>
   outside(file.path)
-    ? new InvalidSource({ fileName: file.path, field: "name", expected: "a path within the base of its job" })
+    ? strayed(file, "a path within the base of its job")
+    : !isOf(origin, urlOf(file))
+    ? strayed(file, `a job whose base is of ${origin}`)
     : HttpSource.make({ url: Redacted.make(urlOf(file)), headers }, {
       name: file.path,
       mediaType: file.mediaType,
@@ -200,16 +216,22 @@ const makeWith = (options: Options, others: ReadonlyMap<string, Open>): Effect.E
         ? new SourceUnreadable({ fileName: file.path, reason: "NotFound" })
         : Effect.succeed({ ...source, fingerprint: { ...source.fingerprint, identity: identityOf(file) } })
     }
-    const rooted = (queue: string, root: string): readonly [string, Open] => [queue, (file) => inRoot(root, file)]
+    const roots = new Map<string, string>([
+      ...(options.directories === true ? [[directories, "/"] as const] : []),
+      ...(options.host === undefined ? [] : [[hostQueue(options.host), "/"] as const]),
+      ...Object.entries(options.mounts ?? {}).map(([mount, root]) => [mountQueue(mount), resolve(root)] as const)
+    ])
     const opens = new Map<string, Open>([
-      ...(options.directories === true ? [rooted(directories, "/")] : []),
-      ...(options.host === undefined ? [] : [rooted(hostQueue(options.host), "/")]),
-      ...Object.entries(options.mounts ?? {}).map(([mount, root]) => rooted(mountQueue(mount), resolve(root))),
+      ...Array.from(roots, ([queue, root]): [string, Open] => [queue, (file) => inRoot(root, file)]),
       ...others
     ])
     return {
       queues: Effect.sync(() => [...opens.keys(), ...Array.from(held.keys(), heldQueue)]),
       open: (file) => (opens.get(file.queue) ?? inMemory)(file),
+      directory: ({ location, queue }) => {
+        const root = roots.get(queue)
+        return root === undefined ? undefined : join(root, location)
+      },
       hold: (job, sources) => Effect.sync(() => void held.set(job, sources))
     }
   })
@@ -264,9 +286,24 @@ export const layerLocal = (options: { readonly host: string }): Layer.Layer<Bulk
  */
 export const layer = (options: Options): Layer.Layer<BulkSources> => Layer.effect(BulkSources, make(options))
 
+/** A client that follows redirects by itself would take the headers of an origin to another. */
+const withoutRedirects = HttpClient.transformResponse(<E, R>(
+  response: Effect.Effect<HttpClientResponse.HttpClientResponse, E, R>
+) =>
+  Effect.flatMap(
+    Effect.serviceOption(FetchHttpClient.RequestInit),
+    (init) =>
+      Effect.provideService(response, FetchHttpClient.RequestInit, {
+        ...Option.getOrUndefined(init),
+        redirect: "manual"
+      })
+  )
+)
+
 /**
  * For the files of web servers and object storage, which are read by ranges, by the `HttpClient` in force: see
- * {@link ranges}. Fails with `InvalidSource` if one of the origins is not one.
+ * {@link ranges}. The headers of an origin go to that origin alone: a redirect leads on without them. Fails with
+ * `InvalidSource` if one of the origins is not one.
  *
  * @example
  * import { FetchHttpClient } from "@effect/platform"
@@ -286,13 +323,13 @@ export const layerHttp = (
   Layer.effect(
     BulkSources,
     Effect.gen(function*() {
-      const client = yield* HttpClient.HttpClient
+      const client = withoutRedirects(yield* HttpClient.HttpClient)
       const opens = yield* Effect.forEach(Object.entries(origins), ([origin, headers]) =>
         URL.canParse(origin) && new URL(origin).origin === origin
           ? Effect.succeed<readonly [string, Open]>([
             originQueue(origin),
             (file) =>
-              Effect.provideService(fromOrigin(headers)(file), HttpClient.HttpClient, client)
+              Effect.provideService(fromOrigin(origin, headers)(file), HttpClient.HttpClient, client)
           ])
           : new InvalidSource({
             fileName: origin,

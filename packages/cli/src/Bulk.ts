@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { createRequire } from "node:module"
 import * as Arguments from "./Arguments.js"
-import type { DatabaseFailed, JobFailed, Options, Place } from "./BulkModel.js"
+import type { DatabaseFailed, JobFailed, JobStopped, Options, Place } from "./BulkModel.js"
 import { CommandWords } from "./CommandWords.js"
 import { type ActionName, actions, isAction, isForAnother, jobOf } from "./internal/bulkActions.js"
 import * as BulkInstalled from "./internal/bulkInstalled.js"
@@ -35,7 +35,12 @@ export {
    * @since 0.1.0
    * @category errors
    */
-  JobFailed
+  JobFailed,
+  /**
+   * @since 0.1.0
+   * @category errors
+   */
+  JobStopped
 } from "./BulkModel.js"
 
 /**
@@ -117,7 +122,7 @@ export const run = (
   options: Options
 ): Effect.Effect<
   void,
-  InvalidInput | SourceError | JobFailed | DatabaseFailed | OutputFailed,
+  InvalidInput | SourceError | JobFailed | JobStopped | DatabaseFailed | OutputFailed,
   Output | FileSystem.FileSystem | Path.Path
 > =>
   Effect.gen(function*() {

@@ -69,6 +69,32 @@ export class JobFailed extends Schema.TaggedError<JobFailed>("@stevedore/cli/Job
 }
 
 /**
+ * A job was stopped, because each file that is left would fail by the same: none of them counts as failed, and the same
+ * command goes on with them.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class JobStopped extends Schema.TaggedError<JobStopped>("@stevedore/cli/JobStopped")("JobStopped", {
+  kind: ErrorKind.field("configuration"),
+  job: Schema.String,
+  reason: Schema.Literal("token", "connection", "room", "directory", "outage"),
+  /** What a file has met. */
+  problem: Schema.String
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get exitCode(): number {
+    return this.reason === "token" ? ExitCode.unauthorized : ExitCode.failed
+  }
+  override get message(): string {
+    return `${JSON.stringify(this.job)} was stopped, because each file that is left would fail by the same. ` +
+      `${this.problem} The same command goes on with the files that are left.`
+  }
+}
+
+/**
  * The database with the jobs cannot be reached, or does not do what it is asked.
  *
  * @since 0.1.0

@@ -22,6 +22,8 @@ export const Job = Schema.Struct({
   total: Schema.Number,
   uploaded: Schema.Number,
   failed: Schema.Number,
+  /** Those without an outcome, which were not tried or are under way. */
+  left: Schema.Number,
   bytes: Schema.Struct({ total: Schema.Number, uploaded: Schema.Number }),
   /** How many chunks of it runners work on. */
   chunks: Schema.Number,
@@ -68,6 +70,7 @@ export const job = (
   total,
   uploaded,
   failed,
+  left: total - uploaded - failed,
   bytes,
   chunks,
   calls: { left: calls.left, perMinute: Option.getOrNull(calls.perMinute) },

@@ -78,8 +78,8 @@ export const of = (error: AnyError): Option.Option<Reason> =>
   Option.map(Arr.findFirst(rules, ([, holds]) => holds(error)), ([reason]) => reason)
 
 /**
- * The same for a file below a directory: a file that is not there counts if the directory is not there either, as when a
- * disk was taken out.
+ * The same for a file below a directory: a file that is not there counts if the directory is not there either, or has
+ * nothing left in it, as when a disk was taken out or a file system unmounted.
  *
  * @since 0.1.0
  * @category predicates
@@ -87,10 +87,19 @@ export const of = (error: AnyError): Option.Option<Reason> =>
 export const ofFileIn = (error: AnyError, directory: string | undefined): Effect.Effect<Option.Option<Reason>> =>
   directory === undefined || error._tag !== "SourceUnreadable" || text(error, "reason") !== "NotFound"
     ? Effect.succeed(of(error))
-    : Effect.match(Effect.tryPromise(() => NodeFs.stat(directory)), {
+    : Effect.match(Effect.tryPromise(() => isEmpty(directory)), {
       onFailure: () => Option.some<Reason>("directory"),
-      onSuccess: () => of(error)
+      onSuccess: (isEmpty) => isEmpty ? Option.some<Reason>("directory") : of(error)
     })
+
+const isEmpty = async (directory: string): Promise<boolean> => {
+  const opened = await NodeFs.opendir(directory)
+  try {
+    return await opened.read() === null
+  } finally {
+    await opened.close()
+  }
+}
 
 /**
  * Whether the other side could not be reached, or did not answer in time: it may be back for the next file. Several files in

@@ -12,6 +12,7 @@ export interface JobRow {
   readonly name: string
   readonly state: "loading" | "running" | "paused" | "cancelled" | "done"
   readonly queue: string
+  readonly location: string
   readonly epoch: number
   readonly total: number
   readonly chunks: number
@@ -83,7 +84,7 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
   return {
     find: (name: string) =>
       first(sql<JobRow>`
-          select id, name, state, queue, epoch, total, bytes, (total + chunk_size - 1) / chunk_size as chunks,
+          select id, name, state, queue, source as location, epoch, total, bytes, (total + chunk_size - 1) / chunk_size as chunks,
             coalesce(done_at, ${clock}) - started_at as elapsed
           from bulk_job where name = ${name}`),
 
@@ -147,6 +148,61 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
         sql`update bulk_job set state = 'running', total = ${sums.total}, bytes = ${sums.bytes}
             where id = ${job} and epoch = ${epoch} and state = 'loading'`
       )),
+
+    /**
+     * Those of these files that a loaded job does not have, by path: none of that path waits, and none that has an outcome
+     * had this size.
+     */
+    unknown: (
+      job: number,
+      entries: ReadonlyArray<Omit<EntryRow, "seq">>
+    ): Effect.Effect<ReadonlyArray<string>, SqlError> => {
+      const given = rowsOf(sql, entries, { path: "text", size: "float8" })
+      const ofJob = sql`from bulk_file where job = ${job}`
+      return answered(Effect.map(
+        sql<{ readonly path: string }>`
+            select path from (select x.path, x.size from ${given} except select path, size ${ofJob}) as y
+            except select path ${ofJob} and state = 0`,
+        (rows) => rows.map(({ path }) => path)
+      ))
+    },
+
+    /**
+     * More files for a loaded job, which runs again if it was done: all of them, or none if somebody else has added some
+     * meanwhile, or cancelled it.
+     */
+    add: (
+      job: number,
+      total: number,
+      entries: ReadonlyArray<Omit<EntryRow, "seq">>
+    ): Effect.Effect<boolean, SqlError> => {
+      const bytes = entries.reduce((sum, { size }) => sum + size, 0)
+      const rows = rowsOf(
+        sql,
+        entries.map((entry, index) => ({ ...entry, seq: total + index })),
+        { seq: "integer", path: "text", size: "float8", media_type: "text" }
+      )
+      const of = sql`bulk_job.id = ${job}`
+      const whole = postgres ? sql.literal("::integer") : sql.literal("")
+      return sql.withTransaction(Effect.gen(function*() {
+        const changed = yield* sql`update bulk_job set total = total + ${entries.length}, bytes = bytes + ${bytes},
+              state = case when state = 'done' then 'running' else state end, done_at = null
+            where ${of} and total = ${total} and ${sql.in("state", ["running", "paused", "done"])} returning 1 as held`
+        if (changed.length === 0) return false
+        yield* sql`insert into bulk_file (job, seq, path, size, media_type)
+            select ${job}${whole}, x.seq, x.path, x.size, x.media_type from ${rows}`
+        // the last chunk was perhaps not full
+        yield* sql`update bulk_chunk set state = ${waiting}, pass = pass + 1, tries = 0
+            where job = ${job} and state = ${done} and n = ${total}${whole} / (select chunk_size from bulk_job where ${of})`
+        yield* sql`insert into bulk_chunk (job, n)
+            with recursive c(n) as (
+              select ${total}${whole} / chunk_size from bulk_job where ${of}
+              union all select n + 1 from c where n < (select (total - 1) / chunk_size from bulk_job where ${of})
+            )
+            select ${job}${whole}, n from c where true on conflict do nothing`
+        return true
+      }))
+    },
 
     sums: (job: number) =>
       answered(Effect.map(

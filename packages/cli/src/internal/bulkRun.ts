@@ -4,8 +4,10 @@ import type { MigrationError } from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Jobs from "@stevedore/bulk/Bulk"
-import type { JobNotFinished, JobNotFound } from "@stevedore/bulk/BulkError"
+import type { JobDiffers, JobNotFinished, JobNotFound } from "@stevedore/bulk/BulkError"
 import * as BulkRateLimit from "@stevedore/bulk/BulkRateLimit"
+import type { Halt } from "@stevedore/bulk/BulkRunner"
+import * as BulkRunner from "@stevedore/bulk/BulkRunner"
 import * as BulkSources from "@stevedore/bulk/BulkSources"
 import * as BulkQueue from "@stevedore/bulk/Queue"
 import type { SourceError } from "@stevedore/core/SourceError"
@@ -24,7 +26,7 @@ import * as Stream from "effect/Stream"
 import { hostname } from "node:os"
 import { pathToFileURL } from "node:url"
 import type { Options, Place } from "../BulkModel.js"
-import { DatabaseFailed, JobFailed } from "../BulkModel.js"
+import { DatabaseFailed, JobFailed, JobStopped } from "../BulkModel.js"
 import * as BulkReports from "../BulkReports.js"
 import { again } from "../CommandWords.js"
 import * as Configuration from "../Configuration.js"
@@ -35,7 +37,7 @@ import type { ActionName } from "./bulkActions.js"
 import * as BulkBoard from "./bulkBoard.js"
 import { messageOf } from "./message.js"
 
-type Failure = SqlError | MigrationError | JobNotFound | JobNotFinished | ParseResult.ParseError
+type Failure = SqlError | MigrationError | JobNotFound | JobNotFinished | JobDiffers | ParseResult.ParseError
 
 const causeOf = (error: SqlError | MigrationError): string => {
   const said = Predicate.hasProperty(error.cause, "message") ? String(error.cause.message) : ""
@@ -46,6 +48,7 @@ const told = (error: Failure): InvalidInput | DatabaseFailed => {
   switch (error._tag) {
     case "JobNotFound":
     case "JobNotFinished":
+    case "JobDiffers":
       return new InvalidInput({ input: error.job, problem: error.message })
     case "ParseError":
       return new DatabaseFailed({ problem: "it has an error that a later version of @stevedore/bulk has written" })
@@ -299,6 +302,30 @@ const submitted = (name: string, options: Options) =>
     return yield* Jobs.submit(name, manifest, { chunkSize: Option.getOrUndefined(options.chunk) })
   })
 
+/** What only whoever started the command can mend ends it; `run` serves other jobs, unless its token is wrong. */
+const endings: Readonly<Record<"start" | "run", ReadonlySet<Halt["reason"]>>> = {
+  start: new Set(["token", "connection", "room", "directory"]),
+  run: new Set(["token"])
+}
+
+/** Tells once why a job waits here, and fails where that ends the command: the job is kept, and goes on with the next one. */
+const halted = (action: "start" | "run") =>
+  Effect.gen(function*() {
+    const { warn } = yield* Output
+    const runner = yield* BulkRunner.BulkRunner
+    const waiting = new Map<string, string>()
+    const told = (halts: ReadonlyArray<Halt>) =>
+      Effect.gen(function*() {
+        for (const { error, job, reason } of halts) {
+          if (endings[action].has(reason)) return yield* new JobStopped({ job, reason, problem: messageOf(error) })
+          if (waiting.get(job) !== reason) yield* warn(`${job} waits, and tries again by itself: ${messageOf(error)}`)
+        }
+        waiting.clear()
+        for (const { job, reason } of halts) waiting.set(job, reason)
+      })
+    return yield* Effect.forever(Effect.delay(Effect.flatMap(runner.halted, told), "200 millis"))
+  })
+
 const start = (name: string, options: Options) =>
   Effect.gen(function*() {
     const output = yield* Output
@@ -373,7 +400,7 @@ const forgotten = (name: string) =>
 
 type Performed = Effect.Effect<
   void,
-  Failure | SourceError | InvalidInput | JobFailed | OutputFailed,
+  Failure | SourceError | InvalidInput | JobFailed | JobStopped | OutputFailed,
   Jobs.Bulk | Output
 >
 
@@ -414,8 +441,15 @@ export const perform = (action: ActionName, place: Place, options: Options) =>
     }
     const Live = Layer.provide(yield* runner(options), sql)
     const one: Performed = action === "start" ? start(job, options) : watchedAll(options, () => true)
-    yield* Effect.provide(one, Live)
+    yield* Effect.provide(Effect.raceFirst(one, halted(action)), Live)
   }).pipe(
-    Effect.catchTag("JobNotFound", "JobNotFinished", "ParseError", "SqlError", "MigrationError", (error) =>
-      Effect.fail(told(error)))
+    Effect.catchTag(
+      "JobNotFound",
+      "JobNotFinished",
+      "JobDiffers",
+      "ParseError",
+      "SqlError",
+      "MigrationError",
+      (error) => Effect.fail(told(error))
+    )
   )
