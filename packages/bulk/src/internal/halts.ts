@@ -33,8 +33,8 @@ interface Standing {
   outages: number
   /** Files that got through. */
   through: number
-  /** Of each file that an outage has ended, how many had got through by then. */
-  readonly missed: Map<number, number>
+  /** Of each file that an outage has ended: how often, and how many others had got through by the first time. */
+  readonly missed: Map<number, { readonly times: number; readonly through: number }>
 }
 
 const shortestWait = Duration.toMillis("5 seconds")
@@ -42,6 +42,9 @@ const longestWait = Duration.toMillis("5 minutes")
 
 /** What is delivered meanwhile is given back after this, so that a process without the fault can have it. */
 const longestHold = Duration.toMillis("5 seconds")
+
+/** A file that so many outages have ended, about an hour of them, while others got through, fails by its own. */
+const mostMissed = 20
 
 /**
  * Jobs that wait, because each of their files would fail as one has: that file has no outcome. From time to time one file
@@ -51,19 +54,18 @@ export const make = Effect.sync(() => {
   const standings = new Map<number, Standing>()
   const standingOf = (job: number): Standing => {
     const standing = standings.get(job) ??
-      { halt: undefined, isTried: false, outages: 0, through: 0, missed: new Map<number, number>() }
+      { halt: undefined, isTried: false, outages: 0, through: 0, missed: new Map() }
     standings.set(job, standing)
     return standing
   }
 
-  /** Whether an outage has ended a file that got through to nobody although others did since: then it is the file's own. */
-  const isOwn = ({ missed, through }: Standing, seq: number): boolean => through > (missed.get(seq) ?? through)
-
   const reasonOf = (standing: Standing, { directory, seq }: File, error: FileError) =>
     Effect.map(LastingFailure.ofFileIn(error, directory), (lasting): Option.Option<Halt["reason"] | "again"> => {
       if (Option.isSome(lasting)) return lasting
-      if (!LastingFailure.isOutage(error) || isOwn(standing, seq)) return Option.none()
-      standing.missed.set(seq, standing.through)
+      if (!LastingFailure.isOutage(error)) return Option.none()
+      const { through, times } = standing.missed.get(seq) ?? { times: 0, through: standing.through }
+      if (times >= mostMissed && standing.through > through) return Option.none()
+      standing.missed.set(seq, { times: times + 1, through })
       standing.outages += 1
       return Option.some(standing.outages < LastingFailure.outages ? "again" : "outage")
     })

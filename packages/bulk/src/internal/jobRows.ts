@@ -183,23 +183,24 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
         { seq: "integer", path: "text", size: "float8", media_type: "text" }
       )
       const of = sql`bulk_job.id = ${job}`
-      const whole = postgres ? sql.literal("::integer") : sql.literal("")
+      // SQLite has every parameter as a float
+      const first = sql`cast(${total} as integer)`
       return sql.withTransaction(Effect.gen(function*() {
         const changed = yield* sql`update bulk_job set total = total + ${entries.length}, bytes = bytes + ${bytes},
               state = case when state = 'done' then 'running' else state end, done_at = null
             where ${of} and total = ${total} and ${sql.in("state", ["running", "paused", "done"])} returning 1 as held`
         if (changed.length === 0) return false
         yield* sql`insert into bulk_file (job, seq, path, size, media_type)
-            select ${job}${whole}, x.seq, x.path, x.size, x.media_type from ${rows}`
+            select cast(${job} as integer), x.seq, x.path, x.size, x.media_type from ${rows}`
         // the last chunk was perhaps not full
         yield* sql`update bulk_chunk set state = ${waiting}, pass = pass + 1, tries = 0
-            where job = ${job} and state = ${done} and n = ${total}${whole} / (select chunk_size from bulk_job where ${of})`
+            where job = ${job} and state = ${done} and n = ${first} / (select chunk_size from bulk_job where ${of})`
         yield* sql`insert into bulk_chunk (job, n)
             with recursive c(n) as (
-              select ${total}${whole} / chunk_size from bulk_job where ${of}
+              select ${first} / chunk_size from bulk_job where ${of}
               union all select n + 1 from c where n < (select (total - 1) / chunk_size from bulk_job where ${of})
             )
-            select ${job}${whole}, n from c where true on conflict do nothing`
+            select cast(${job} as integer), n from c where true on conflict do nothing`
         return true
       }))
     },
