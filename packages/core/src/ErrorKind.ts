@@ -46,8 +46,9 @@ export const field = <const Kind extends ErrorKind>(kind: Kind) =>
 
 /**
  * Each error of this package: its kind, and the HTTP status that an `HttpApi` responds with if a handler fails with it.
- * The statuses are those of a server whose visitor sent the file: 413 and 422 concern that file, 503 can be tried again
- * later, and 502 is a failure behind the server.
+ * The statuses are those of a server whose visitor sent the file, and follow from the kind: only `input` is the visitor's
+ * and has a 4xx, `tryLater` can be tried again later, and 502 is a failure behind the server, whatever the service
+ * answered to that server: its token, its base URL.
  *
  * @since 0.1.0
  * @category constants
@@ -61,7 +62,7 @@ export const table = {
   InvalidPartCount: ["input", 422],
   InvalidUploadOption: ["input", 422],
   UnfinishedUploadNotFound: ["input", 404],
-  UploadLocked: ["tryLater", 409],
+  UploadLocked: ["tryLater", 503],
   DeadlineUnreachable: ["tryLater", 503],
 
   ConnectionFailed: ["tryLater", 503],
@@ -79,10 +80,10 @@ export const table = {
   EtagMissing: ["configuration", 502],
   ChecksumMismatch: ["tryLater", 503],
 
-  Unauthorized: ["configuration", 401],
-  Forbidden: ["configuration", 403],
-  NotFound: ["refused", 404],
-  UploadConflict: ["refused", 409],
+  Unauthorized: ["configuration", 502],
+  Forbidden: ["configuration", 502],
+  NotFound: ["refused", 502],
+  UploadConflict: ["refused", 502],
   RequestRejected: ["refused", 502],
   RateLimited: ["tryLater", 503],
   ServiceUnavailable: ["tryLater", 503],

@@ -69,8 +69,12 @@ export interface Opened {
 export interface Options<User, E, R, R2 = never, E2 = never, R3 = never, E3 = never, R4 = never> {
   /** Identifies the user. Any failure results in a 401. */
   readonly authorize: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<User, E, R>
-  /** Whether an authorized user may do this: `false` results in a 403. By default, everything is permitted. */
-  readonly permit?: ((user: User, call: Call) => Effect.Effect<boolean, never, R2>) | undefined
+  /**
+   * Whether an authorized user may do this: `false` results in a 403. By default, a user may complete and read what the
+   * `outbox` knows that he has opened, and any other id is a 404: with the outbox in memory, also an upload that was
+   * opened before this process began. `"everything"` lets each user complete and read every file of the token.
+   */
+  readonly permit?: ((user: User, call: Call) => Effect.Effect<boolean, never, R2>) | "everything" | undefined
   /**
    * Called for each upload that was opened for a user, before the page learns of it, to record whose it is for `permit`
    * to check. If it fails, the page gets a 500 and nothing about the upload, and the failure is logged. If the page
@@ -102,8 +106,9 @@ export interface Options<User, E, R, R2 = never, E2 = never, R3 = never, E3 = ne
     | ((user: User, file: FileRecord, metadata: Metadata, error: ServiceError) => Effect.Effect<void, E3, R4>)
     | undefined
   /**
-   * What `completed` and `failed` remember of uploads. Defaults to `UploadOutbox.inMemory`; for several processes, or for
-   * one that restarts, `UploadOutbox.make`. Not used without a hook.
+   * What `completed` and `failed` remember of uploads, and whose each is where there is no `permit`. Defaults to
+   * `UploadOutbox.inMemory`; for several processes, or for one that restarts, `UploadOutbox.make`. Not used with `permit`
+   * and without a hook.
    */
   readonly outbox?: UploadOutbox.UploadOutbox<User> | undefined
   /**
@@ -359,13 +364,9 @@ const once = RetryPolicy.layer({ attempts: 1, longestRetryAfter: "10 seconds" })
  * import { Effect, Layer } from "effect"
  * import { createServer } from "node:http"
  *
- * const owners = new Map<string, string>() // in your database, so that a restart does not lose them
- *
  * const app = StevedoreHttpApp.make({
  *   prefix: "/api",
- *   authorize: () => Effect.succeed("Ada"), // here, everybody is Ada: find your user by the request's session
- *   opened: (user, { fileId }) => Effect.sync(() => owners.set(fileId, user)),
- *   permit: (user, call) => Effect.sync(() => !("fileId" in call) || owners.get(call.fileId) === user)
+ *   authorize: () => Effect.succeed("Ada") // here, everybody is Ada: find your user by the request's session
  * })
  *
  * const server = HttpServer.serve(app).pipe(
@@ -384,14 +385,35 @@ export const make = <User, E, R, R2 = never, E2 = never, R3 = never, E3 = never,
 ): HttpApp.Default<never, ServiceApi | R | R2 | R3 | R4> => {
   const { allowedOrigins = [], authorize, completed, failed, forward = [], opened, permit, prefix = "" } = options
   const told = (file: FileRecord): string => textOf({ data: forPages(encodeRecord(file), forward) })
+  const outbox = options.outbox ?? UploadOutbox.inMemory<User>()
   const ending = completed === undefined && failed === undefined
     ? undefined
-    : Hooks.make<User, E3, R4>({ completed, failed }, options.outbox ?? UploadOutbox.inMemory<User>(), told)
+    : Hooks.make<User, E3, R4>({ completed, failed }, outbox, told)
+  const isSame = outbox.isSame ?? UploadOutbox.sameUser
+  const owned = ({ file, fileId, metadata = {} }: Opened, user: User) =>
+    permit === undefined
+      ? Effect.catchAllCause(outbox.put({ fileId, file, metadata, user, phase: "opened" }), Refusal.ofHook)
+      : Effect.void
+  const permitted = (user: User, call: Call): Effect.Effect<void, Refused, R2> => {
+    if (permit === "everything") return Effect.void
+    if (permit !== undefined) {
+      return Effect.filterOrFail(permit(user, call), (isPermitted) => isPermitted, () => Refusal.refused(403))
+    }
+    return "fileId" in call
+      ? Effect.catchAllCause(outbox.find(call.fileId), Refusal.ofHook).pipe(
+        Effect.filterOrFail(
+          Option.exists((entry) => isSame(entry.user, user)),
+          // whether somebody else has it is not for him to know
+          () => Refusal.refused(404)
+        )
+      )
+      : Effect.void
+  }
   const actionsFor = (service: ServiceApiModule.Service, user: User): Actions<ServiceApi | R3 | R4> => ({
     opened: (upload) =>
       Effect.zipRight(
         opened === undefined ? Effect.void : Effect.catchAll(opened(user, upload), Refusal.ofApplication),
-        ending === undefined ? Effect.void : ending.opened(user, upload)
+        ending === undefined ? owned(upload, user) : ending.opened(user, upload)
       ),
     completed: (complete) => ending?.completed(user, complete) ?? Effect.map(Hooks.send(service, complete), told)
   })
@@ -405,7 +427,7 @@ export const make = <User, E, R, R2 = never, E2 = never, R3 = never, E3 = never,
     const route = target === undefined ? undefined : routeOf(service, target, options, actionsFor(service, user))
     if (route === undefined) return yield* Refusal.refused(404)
     const { call, run } = yield* route.call
-    if (permit !== undefined && !(yield* permit(user, call))) return yield* Refusal.refused(403)
+    yield* permitted(user, call)
     return yield* Effect.catchAll(
       run,
       (error) => error._tag === "Refused" ? Effect.fail(error) : Refusal.fromService(error)

@@ -1,5 +1,5 @@
 /**
- * What `StevedoreHttpApp` remembers of each upload until its hooks have heard of it, and that they have.
+ * What `StevedoreHttpApp` remembers of each upload: whose it is, until its hooks have heard of it, and that they have.
  *
  * @since 0.1.0
  */
@@ -9,8 +9,10 @@ import * as UploadLedger from "@stevedore/core/UploadLedger"
 import { NumericIds } from "@stevedore/core/UploadSession"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import type * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
 const Complete = Schema.Struct({
@@ -68,6 +70,27 @@ export interface UploadOutbox<User> {
   readonly completing: Effect.Effect<ReadonlyArray<string>, UploadLedger.StoreError>
   /** Taken while the service is asked and the hook is called. `false` if another process has it. */
   readonly lock: UploadLedger.Lock
+  /** Whether two are the same user. Defaults to {@link sameUser}. */
+  readonly isSame?: ((one: User, other: User) => boolean) | undefined
+}
+
+const hasFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  Predicate.isRecordOrArray(value) &&
+  (Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value)))
+
+/**
+ * Whether two values are equal, as `Equal` has it, or are arrays or plain objects of equal fields. Objects of a class that
+ * does not implement `Equal` are the same only if they are one: what is private in them cannot be compared.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const sameUser = (one: unknown, other: unknown): boolean => {
+  if (Equal.equals(one, other)) return true
+  if (!hasFields(one) || !hasFields(other) || Array.isArray(one) !== Array.isArray(other)) return false
+  const names = Object.keys(one)
+  return names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && sameUser(one[name], other[name]))
 }
 
 const mostEntries = 10_000
@@ -178,6 +201,12 @@ export const make = <User, I>(
         : Effect.zipRight(written, indexed(false, entry.fileId))
     },
     completing: index,
-    lock
+    lock,
+    // as they are written: what `authorize` gives may hold more
+    isSame: (one, other) =>
+      Option.exists(
+        Option.all([Schema.encodeOption(user)(one), Schema.encodeOption(user)(other)]),
+        ([one, other]) => sameUser(one, other)
+      )
   }
 }

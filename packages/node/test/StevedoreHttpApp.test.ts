@@ -4,7 +4,8 @@ import {
   HttpClientResponse,
   HttpMiddleware,
   HttpServerRequest,
-  HttpServerResponse
+  HttpServerResponse,
+  KeyValueStore
 } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
@@ -18,9 +19,10 @@ import {
   ServiceProfile
 } from "@stevedore/core"
 import type { PageRequest } from "@stevedore/core/ServiceApi"
-import { StevedoreHttpApp } from "@stevedore/node"
+import { StevedoreHttpApp, UploadOutbox } from "@stevedore/node"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import {
+  Data,
   Deferred,
   Effect,
   Either,
@@ -181,6 +183,7 @@ describe("StevedoreHttpApp", () => {
       const dataOf = (forward: ReadonlyArray<string>) => {
         const served = StevedoreHttpApp.make({
           authorize: () => Effect.succeed("Ada"),
+          permit: "everything",
           lists: ["/v1/projects"],
           forward
         })
@@ -212,7 +215,11 @@ describe("StevedoreHttpApp", () => {
       const stub = ServiceApi.layerNoop({
         file: () => Effect.succeed(Schema.decodeUnknownSync(FileRecord.FileRecord)(record))
       })
-      const served = StevedoreHttpApp.make({ authorize: () => Effect.succeed("Ada"), forward: ["notes", "big"] })
+      const served = StevedoreHttpApp.make({
+        authorize: () => Effect.succeed("Ada"),
+        permit: "everything",
+        forward: ["notes", "big"]
+      })
       const { json, text } = yield* Effect.provide(ask("/v1/files/f1", {}, served), stub)
       assert.include(text, `"size":9007199254740993`)
       assert.include(text, `"big":[9007199254740993]`)
@@ -593,12 +600,12 @@ describe("StevedoreHttpApp", () => {
       assert.strictEqual(yield* statusOf("/v2/files/abc/large-upload/complete", { upload_id: "u", parts }), 400)
     }))
 
-  it.effect("logs a warning if the service responds 404 to an initiate, but not to a request for a file", () =>
+  it.effect("responds 502 and logs an error if the service responds 404 to an initiate, but not for a file", () =>
     Effect.gen(function*() {
       const { log, value: { status } } = yield* withLog(ask(initiate, { body: small }))
-      assert.strictEqual(status, 404)
+      assert.strictEqual(status, 502)
       assert.lengthOf(log, 1)
-      assert.match(log[0] ?? "", /^WARN: .*initiateUpload.*base URL/)
+      assert.match(log[0] ?? "", /^ERROR: .*initiateUpload.*base URL/)
       const { token } = yield* Sandbox.Sandbox
       assert.notInclude(log.join(), Redacted.value(token))
       const unknown = yield* withLog(ask("/v1/files/abc"))
@@ -613,14 +620,82 @@ describe("StevedoreHttpApp", () => {
       assert.strictEqual((yield* ask("/v1/projects?page[limit]=0")).status, 400)
     }).pipe(Effect.provide(SandboxLayer.memory({ projects: 5 }))))
 
-  it.effect("responds 500 without mentioning the token if the service responds 401", () =>
+  it.effect("responds 5xx to whatever is between this server and the service, and does not mention the token", () =>
     Effect.gen(function*() {
-      const { status, text } = yield* ask(initiate, { body: small })
-      assert.strictEqual(status, 500)
-      assert.notInclude(text, "token")
-    }).pipe(
-      Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("initiate").answer(401, "Unauthorized") }))
-    ))
+      const about = { operation: "initiateUpload", status: 0, issues: [] }
+      const failures: ReadonlyArray<ServiceError.ServiceError> = [
+        new ServiceError.Unauthorized(about),
+        new ServiceError.Forbidden(about),
+        new ServiceError.NotFound(about),
+        new ServiceError.InvalidResponse({ ...about, path: "", problem: "nothing" })
+      ]
+      for (const failure of failures) {
+        const stub = ServiceApi.layerNoop({
+          profile: ServiceProfile.standard,
+          initiateUpload: () => Effect.fail(failure)
+        })
+        const { log, value } = yield* withLog(Effect.provide(ask(initiate, { body: small }), stub))
+        assert.strictEqual(value.status, 502, failure._tag)
+        assert.notInclude(value.text, "token")
+        assert.match(log.join(), /^ERROR: /)
+      }
+    }))
+
+  it.effect("by default lets a user complete and read only what he has opened: any other id is not there", () =>
+    Effect.gen(function*() {
+      class Session extends Data.Class<{ readonly user: string }> {}
+      class Private {
+        readonly #name: string
+        constructor(name: string) {
+          this.#name = name
+        }
+        get name() {
+          return this.#name
+        }
+      }
+      const users: ReadonlyArray<readonly [of: (name: string) => unknown, isKnownAgain: boolean]> = [
+        [(name) => name, true],
+        [(name) => ({ id: name, roles: ["user", { of: name }] }), true],
+        [(name) => new Session({ user: name }), true],
+        // who cannot be compared is nobody else
+        [(name) => new Private(name), false]
+      ]
+      const store = yield* KeyValueStore.KeyValueStore
+      const named = UploadOutbox.make({ store, user: Schema.Struct({ id: Schema.String }) })
+      const apps = [
+        ...users.map(([of, isKnownAgain]) => [of, isKnownAgain, undefined] as const),
+        [(name: string) => ({ id: name, session: new Private(name) }), true, named] as const
+      ]
+      for (const [of, isKnownAgain, outbox] of apps) {
+        for (const completed of [undefined, () => Effect.void]) {
+          const make = () =>
+            StevedoreHttpApp.make({
+              authorize: ({ cookies }) => Effect.map(Effect.fromNullable(cookies["user"]), of),
+              completed,
+              // the store does not hold what is not known of a user's type here
+              ...outbox === undefined ? {} : { outbox: outbox as UploadOutbox.UploadOutbox<unknown> }
+            })
+          const served = make()
+          const as = (user: string, path: string, asked: Asked = {}, by = served) =>
+            Effect.map(ask(path, { ...asked, headers: { cookie: `user=${user}` } }, by), ({ status }) => status)
+          const opened = yield* ask(initiate, { body: small, headers: { cookie: "user=Ada" } }, served)
+          const id = opened.json.data.id
+          const calls: ReadonlyArray<readonly [path: string, asked: Asked]> = [
+            [`/v2/files/${id}/upload/complete`, { method: "POST" }],
+            [`/v1/files/${id}`, {}]
+          ]
+          const before = (yield* asked).length
+          for (const [path, call] of calls) {
+            assert.strictEqual(yield* as("Bob", path, call), 404, path)
+            assert.strictEqual(yield* as("Ada", path.replace(id, "another1"), call), 404, path)
+            if (outbox === undefined) assert.strictEqual(yield* as("Ada", path, call, make()), 404, "after a restart")
+          }
+          assert.lengthOf(yield* asked, before)
+          for (const [path, call] of calls) yield* as("Ada", path, call)
+          assert.strictEqual((yield* asked).length > before, isKnownAgain)
+        }
+      }
+    }).pipe(Effect.provide(Layer.merge(KeyValueStore.layerMemory, SandboxLayer.memory()))))
 
   it.effect.each([
     (token: string) => token,

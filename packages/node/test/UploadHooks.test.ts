@@ -201,15 +201,15 @@ describe("an outbox in a store", () => {
       assert.lengthOf(called, 1)
     }).pipe(Effect.provide(Layer.merge(KeyValueStore.layerMemory, SandboxLayer.memory()))))
 
-  it.effect("an entry that cannot be read counts as none: the upload is completed all the same", () =>
+  it.effect("an entry that cannot be read counts as none: nobody is known to have opened the upload", () =>
     Effect.gen(function*() {
       const { outbox, store } = yield* stored
       const called: Array<Called> = []
       const app = noting(called, { outbox: outbox() })
       const { body, fileId, path } = yield* sent(app, "single")
       yield* store.set(`upload/${fileId}`, "{")
-      assert.strictEqual((yield* ask(app, path, body)).status, 200)
-      assert.deepStrictEqual(called, [["completed", "Ada", fileId, {}]])
+      assert.strictEqual((yield* ask(app, path, body)).status, 404)
+      assert.deepStrictEqual(called, [])
     }).pipe(Effect.provide(Layer.merge(KeyValueStore.layerMemory, SandboxLayer.memory()))))
 
   it.effect("holds no token and no signed URL", () =>

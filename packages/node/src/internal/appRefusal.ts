@@ -49,7 +49,7 @@ const passedOn = (status: number, issues: ReadonlyArray<Issue>): Refused =>
 const completes = ({ operation }: { readonly operation: string }): boolean =>
   operation === "completeUpload" || operation === "completeLargeUpload"
 
-// paths that name no file exist for every page, unless this server is configured wrongly
+// paths that name no file exist for every page, unless this server is configured wrongly: no visitor's fault
 const isAboutAFile = (error: NotFound): boolean => completes(error) || error.operation === "file"
 
 /** What the service says of the file, its name or its parts, or of a list's filters. */
@@ -71,7 +71,7 @@ export const fromService = (error: ServiceError): Effect.Effect<never, Refused> 
     case "NotFound":
       return isAboutAFile(error)
         ? Effect.fail(passedOn(404, error.issues))
-        : Effect.zipRight(Effect.logWarning(error.message), Effect.fail(refused(404)))
+        : logged(error, refused(502))
     case "UploadConflict":
       return Effect.fail(passedOn(409, error.issues))
     case "RequestRejected":
@@ -92,7 +92,7 @@ export const fromService = (error: ServiceError): Effect.Effect<never, Refused> 
     case "Unauthorized":
     case "Forbidden":
     case "InvalidResponse":
-      return logged(error, refused(500))
+      return logged(error, refused(502))
   }
 }
 

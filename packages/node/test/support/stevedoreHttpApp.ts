@@ -2,6 +2,7 @@ import { StevedoreHttpApp } from "@stevedore/node"
 import { Cause, Effect, Logger } from "effect"
 
 export const app = StevedoreHttpApp.make({
+  permit: "everything",
   authorize: ({ cookies }) => cookies["session"] === undefined ? Effect.fail("no session") : Effect.succeed("Ada"),
   lists: ["/v1/projects"]
 })
