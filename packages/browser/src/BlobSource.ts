@@ -12,6 +12,7 @@ import { checkDescription } from "@stevedore/core/UploadSource"
 import type { ChunkObserver, OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import { readFailure, readThrough } from "./internal/blobReader.js"
+import { typeOf } from "./internal/mediaType.js"
 
 /**
  * What the service is told about the file, instead of what the file itself says.
@@ -23,7 +24,8 @@ export interface Options {
   /** 1 to 1024 characters. Defaults to the file's own name. */
   readonly name?: string | undefined
   /**
-   * Such as `video/mp4`, up to 255 characters. Defaults to the file's own type, or else to `application/octet-stream`.
+   * Such as `video/mp4`, up to 255 characters. Defaults to the file's own type, or else to that of a well-known extension,
+   * such as `image/heic`, for which browsers have none, or else to `application/octet-stream`.
    */
   readonly mediaType?: string | undefined
 }
@@ -127,8 +129,8 @@ const make = (content: Content): Effect.Effect<RepeatableSource, SourceError> =>
     }
   })
 
-const mediaTypeOf = (blob: Blob, options: Options): string =>
-  options.mediaType ?? (blob.type === "" ? "application/octet-stream" : blob.type)
+const mediaTypeOf = (name: string, { type }: Blob, options: Options): string =>
+  options.mediaType ?? typeOf({ name, type })
 
 /**
  * A Blob as a source that can be read repeatedly.
@@ -148,7 +150,7 @@ export const fromBlob = (blob: Blob, options: BlobOptions): Effect.Effect<Repeat
   make({
     blob,
     name: options.name,
-    mediaType: mediaTypeOf(blob, options),
+    mediaType: mediaTypeOf(options.name, blob, options),
     modified: undefined,
     isStill: Effect.void
   })
@@ -189,7 +191,7 @@ export const fromFile = (file: File, options: Options = {}): Effect.Effect<Repea
   return make({
     blob: file,
     name,
-    mediaType: mediaTypeOf(file, options),
+    mediaType: mediaTypeOf(name, file, options),
     modified: file.lastModified,
     isStill: isOfDate(name, file, file.lastModified)
   })
@@ -232,7 +234,7 @@ export const fromHandle = (
       make({
         blob: file,
         name,
-        mediaType: mediaTypeOf(file, options),
+        mediaType: mediaTypeOf(name, file, options),
         modified: file.lastModified,
         isStill: Effect.flatMap(fileOf(name, handle), (now) => checkSame(name, file, now))
       }))

@@ -3,7 +3,8 @@
  * unfinished. Importing this module registers the element. What uploads is loaded once there is something to upload.
  *
  * Attributes: `base-url` (`/api` by default), `accept`, `max-files`, `max-size` and `max-total` in bytes, `files` for how
- * many upload at once, `metadata` as JSON, `lang`, and `whole-page` to take what is dropped anywhere.
+ * many upload at once, `metadata` as JSON, `lang`, and `whole-page` to take files that are dropped anywhere else than onto
+ * another element that takes them. A paste is taken by the element with the focus, or else by the first that is seen.
  *
  * Slots: `invitation` and `hint` in the place to drop, `done` for what to show once everything is uploaded.
  *
@@ -67,6 +68,15 @@ const settings = ["limits", "metadata", "upload", "words", "layer", "linkOf"] as
 
 type Settings = Pick<StevedoreUpload, typeof settings[number]>
 
+const hasFiles = (event: Event): event is DragEvent =>
+  event instanceof DragEvent && event.dataTransfer?.types.includes("Files") === true
+
+/** Each element of this module, under whatever name. */
+const elements = new WeakSet<EventTarget>()
+
+const isSeen = (element: HTMLElement): boolean =>
+  element.getClientRects().length > 0 && getComputedStyle(element).visibility === "visible"
+
 const isEditable = (target: EventTarget | undefined): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA)$/.test(target.tagName))
 
@@ -92,6 +102,7 @@ export const define = (name: string): void => {
 
       constructor() {
         super()
+        elements.add(this)
         // what a page had set before this script arrived hides the accessors
         for (const name of settings) {
           if (!Object.hasOwn(this, name)) continue
@@ -219,22 +230,30 @@ export const define = (name: string): void => {
         const area = this.hasAttribute("whole-page") ? window : this
         let inside = 0
         const over = (change: number) => (event: Event) => {
-          if (!(event instanceof DragEvent) || event.dataTransfer?.types.includes("Files") !== true) return
+          if (!hasFiles(event)) return
           inside = Math.max(0, inside + change)
           this.toggleAttribute("data-over", inside > 0)
         }
         area.addEventListener("dragenter", over(1), { signal })
         area.addEventListener("dragleave", over(-1), { signal })
-        area.addEventListener("dragover", (event) => event.preventDefault(), { signal })
+        // text and links that are dragged are the page's own business
+        area.addEventListener("dragover", (event) => {
+          if (hasFiles(event)) event.preventDefault()
+        }, { signal })
         area.addEventListener("drop", (event) => {
-          event.preventDefault()
+          if (!hasFiles(event)) return
           inside = 0
           this.removeAttribute("data-over")
-          if (event instanceof DragEvent && event.dataTransfer !== null) void this.#take(arrivalsOf(event.dataTransfer))
+          // another one has taken it
+          if (event.defaultPrevented) return
+          event.preventDefault()
+          if (event.dataTransfer !== null) void this.#take(arrivalsOf(event.dataTransfer))
         }, { signal })
         window.addEventListener("paste", (event) => {
           const arrivals = event.clipboardData === null ? [] : arrivalsOf(event.clipboardData)
           if (event.defaultPrevented || arrivals.length === 0 || isEditable(event.composedPath()[0])) return
+          const focused = event.composedPath().find((target) => elements.has(target))
+          if (focused === undefined ? !isSeen(this) : focused !== this) return
           event.preventDefault()
           void this.#take(arrivals)
         }, { signal })

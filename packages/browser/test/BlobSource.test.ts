@@ -39,6 +39,8 @@ describe("BlobSource", () => {
       assert.deepInclude(other, { name: "folder/a.bin", mediaType: "text/plain" })
       const untyped = yield* BlobSource.fromBlob(new Blob(["a"]), { name: "a" })
       assert.strictEqual(untyped.mediaType, "application/octet-stream")
+      const photo = yield* BlobSource.fromBlob(new Blob(["a"]), { name: "IMG_0001.HEIC" })
+      assert.strictEqual(photo.mediaType, "image/heic")
     }))
 
   it.effect("rejects an empty name or a media type that is too long with InvalidSource", () =>

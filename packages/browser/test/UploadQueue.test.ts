@@ -337,6 +337,27 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual([ids.length, refused], [2, []])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.scoped("knows by its extension a file for which the browser has no type", () =>
+    Effect.gen(function*() {
+      const table: ReadonlyArray<readonly [name: string, type: string, accept: string, isTaken: boolean]> = [
+        ["IMG_0001.HEIC", "", "image/*", true],
+        ["IMG_0001.heic", "application/octet-stream", "image/heic", true],
+        ["a.avif", "", "image/*", true],
+        ["talk.mkv", "", "video/*", true],
+        ["talk.mkv", "", "image/*", false],
+        ["setup.exe", "", "image/*", false],
+        ["heic", "", "image/*", false],
+        ["a.heic.exe", "", "image/*", false],
+        ["a.constructor", "", "image/*", false],
+        // what the browser says counts
+        ["a.heic", "text/plain", "image/*", false]
+      ]
+      for (const [name, type, accept, isTaken] of table) {
+        const queue = yield* UploadQueue.scoped({ ...quiet, limits: { accept: [accept] } })
+        assert.lengthOf(queue.add([file(name, 10, type)]).ids, isTaken ? 1 : 0, `${name} ${type} ${accept}`)
+      }
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
   it.scoped("accepts files of the same name, size and date if their paths differ", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)

@@ -1,4 +1,5 @@
 import type { Limits, Refusal } from "../UploadQueueModel.js"
+import { typeOf } from "./mediaType.js"
 import type { Entry, NamedAddition } from "./queueEntry.js"
 import { isOver } from "./queueView.js"
 
@@ -12,14 +13,15 @@ const spoken = (bytes: number): string =>
     : `${Math.ceil(bytes / 1000)} kB`
 
 /** Follows the attribute `accept` of an input: extensions, media types, and wildcards such as `image/*`. */
-const isAccepted = ({ name, type }: File, accept: ReadonlyArray<string>): boolean =>
-  accept.some((wish) => {
+const isAccepted = (file: File, accept: ReadonlyArray<string>): boolean => {
+  const name = file.name.toLowerCase()
+  const type = typeOf(file).toLowerCase()
+  return accept.some((wish) => {
     const wanted = wish.trim().toLowerCase()
-    if (wanted.startsWith(".")) return name.toLowerCase().endsWith(wanted)
-    return wanted.endsWith("/*")
-      ? type.toLowerCase().startsWith(wanted.slice(0, wanted.indexOf("*")))
-      : type.toLowerCase() === wanted
+    if (wanted.startsWith(".")) return name.endsWith(wanted)
+    return wanted.endsWith("/*") ? type.startsWith(wanted.slice(0, wanted.indexOf("*"))) : type === wanted
   })
+}
 
 const identityOf = ({ file: { lastModified, size }, name }: NamedAddition): string =>
   JSON.stringify([name, size, lastModified])

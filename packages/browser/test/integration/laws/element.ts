@@ -94,6 +94,88 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         assert.deepStrictEqual(page.errors?.() ?? [], [])
       }))
 
+    it.scoped("takes only files, of a drop once, and of a paste only what is meant for it", () =>
+      Effect.gen(function*() {
+        const { page } = yield* Page.opened()
+        const found = yield* inPage(page, async () => {
+          const main = document.querySelector("stevedore-upload")
+          if (main === null) return []
+          main.id = "main"
+          const dialog = document.createElement("dialog")
+          dialog.innerHTML = "<stevedore-upload id=closed></stevedore-upload>"
+          const more = document.createElement("div")
+          more.innerHTML = "<stevedore-upload id=whole whole-page></stevedore-upload>" +
+            "<stevedore-upload id=other whole-page></stevedore-upload><textarea></textarea>" +
+            "<p></p><div id=own></div>"
+          document.body.prepend(dialog)
+          document.body.append(more)
+          const own = more.querySelector("#own")
+          own?.addEventListener("drop", (event) => event.preventDefault())
+          const got: Array<string> = []
+          addEventListener("added", (event) => {
+            if (event.target instanceof Element) got.push(event.target.id)
+          })
+          const brought = (name: string, type: string): Event => {
+            const isPaste = name === "paste"
+            const event = new (isPaste ? ClipboardEvent : DragEvent)(name, {
+              bubbles: true,
+              composed: true,
+              cancelable: true
+            })
+            const file = new File([String(performance.now())], `${name}-${performance.now()}.png`, {
+              type: "image/png"
+            })
+            const item = { kind: "file", webkitGetAsEntry: () => null, getAsFile: () => file }
+            Object.defineProperty(event, isPaste ? "clipboardData" : "dataTransfer", {
+              value: { types: [type], items: type === "Files" ? [item] : [] }
+            })
+            return event
+          }
+          const taken = async (name: string, at: Element | null | undefined, type = "Files") => {
+            const before = got.length
+            const isLeft = [...name === "drop" ? ["dragover"] : [], name]
+              .map((name) => at?.dispatchEvent(brought(name, type)))
+              .every((isLeft) => isLeft === true)
+            for (let tries = 0; tries < 100 && got.length === before && type === "Files"; tries++) {
+              await new Promise((resolve) => setTimeout(resolve, tries < 3 ? 100 : 10))
+            }
+            await new Promise((resolve) => setTimeout(resolve, 300))
+            return `${got.slice(before).join()}${isLeft ? " left" : ""}`
+          }
+          const [field, plain] = [more.querySelector("textarea"), more.querySelector("p")]
+          const other = more.querySelector("#other")
+          const results = [
+            await taken("drop", main),
+            await taken("drop", plain),
+            await taken("drop", own),
+            await taken("drop", field, "text/plain"),
+            await taken("drop", main, "text/uri-list"),
+            await taken("paste", document.body),
+            await taken("paste", other),
+            await taken("paste", field)
+          ]
+          for (const one of document.querySelectorAll<HTMLElement>("#main, #whole, #other")) one.hidden = true
+          results.push(await taken("paste", document.body))
+          dialog.showModal()
+          results.push(await taken("paste", document.body))
+          return results
+        }, null)
+        assert.deepStrictEqual(found, [
+          "main",
+          // of two for the whole page the first
+          "main",
+          // the page's own
+          "",
+          " left",
+          " left",
+          "main",
+          "other",
+          " left",
+          " left",
+          "closed"
+        ])
+      }))
+
     it.scoped("says of each refused file why, and adds the others", () =>
       Effect.gen(function*() {
         const world = yield* Page.opened()
@@ -204,12 +286,13 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         })
         const path = yield* Page.onDisk("large.bin", 80 * MiB)
         yield* Page.choose(page, path)
-        const confirmed = Effect.map(sandbox.report, ({ requests }) =>
-          requests.some(({ operation, status }) => operation === "putPart" && status === 200))
+        const confirmed = Effect.map(
+          sandbox.report,
+          ({ requests }) => requests.some(({ operation, status }) => operation === "putPart" && status === 200)
+        )
         yield* Effect.repeat(confirmed, {
           schedule: Schedule.spaced("50 millis"),
-          until: (is) =>
-            is
+          until: (is) => is
         })
         yield* Page.until(page, ({ rows }) => /[1-9].* of/.test(rows[0]?.told ?? ""))
         yield* Effect.sleep("500 millis")
