@@ -48,6 +48,7 @@ import { uncoded } from "./storage/contentCoding.js"
 import * as RangedContent from "./storage/range.js"
 import type { Send } from "./storage/send.js"
 import { sendOver } from "./storage/send.js"
+import { remember } from "./storage/withoutSecrets.js"
 import type { MultipartSession, SingleSession } from "./UploadSession.js"
 
 /**
@@ -259,6 +260,7 @@ export const makeWith = (
       options.transformClient ?? identity
     )
     const { send } = options
+    if (config.token !== undefined) remember(config.token)
     const deprecations = makeDeprecations(config.token)
     const allowInsecureHttp = config.allowInsecureHttp === true || config.baseUrl.startsWith("http:")
     const caller: Caller = {

@@ -75,7 +75,7 @@ export interface UploadOutbox<User> {
 }
 
 const hasFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  Predicate.isRecordOrArray(value) &&
+  Predicate.isObject(value) &&
   (Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value)))
 
 /**

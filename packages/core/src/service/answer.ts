@@ -108,7 +108,7 @@ const told = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => {
     operation,
     status,
     requestId: requestId && withoutSecrets(requestId, answer, 200),
-    excerpt: status < 400 || issues.length > 0 ? undefined : excerptOf(answer.body, undefined, answer.token),
+    excerpt: status < 400 || issues.length > 0 ? undefined : excerptOf(answer.body, answer),
     attempts,
     issues
   }

@@ -4,9 +4,9 @@
  * @since 0.1.0
  */
 import * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
 import { validDate } from "../base/validDate.js"
 import type { PresignedUrl } from "../PresignedUrl.js"
+import type { Secrets } from "./withoutSecrets.js"
 import { withoutSecrets } from "./withoutSecrets.js"
 
 /**
@@ -130,20 +130,19 @@ const longestExcerpt = 200
 
 /**
  * A line of a body that is not storage's, such as a firewall's page: what a reader would see of it, without secrets
- * such as the query of `url`, that of the request, and the `token`. None if there is nothing to see.
+ * such as the query of the request's URL, and the token. None if there is nothing to see.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const excerptOf = (
   body: string,
-  url?: PresignedUrl,
-  token?: Redacted.Redacted<string>
+  secrets: Secrets = {}
 ): string | undefined => {
   const seen = unescaped(
     body.slice(0, 16_384).replace(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, " ").replace(/<[^<>]*>/g, " ")
   ).replace(/[\s\p{Cc}\ufeff]+/gu, " ").trim()
-  const line = withoutSecrets(seen, { url, token })
+  const line = withoutSecrets(seen, secrets)
     // what is long and no word may be a key that something quotes
     .replace(/(?=\S*\d)(?=\S*[a-z])[^\s"<>]{12,}/gi, "<redacted>")
     .replace(/\bbearer <redacted>/gi, "<redacted>")
@@ -157,7 +156,7 @@ export const excerptOf = (
  * @category constructors
  */
 export const wordsOf = (body: string, url?: PresignedUrl): string | undefined =>
-  readErrorDocument(body, url).storageMessage ?? excerptOf(body, url)
+  readErrorDocument(body, url).storageMessage ?? excerptOf(body, { url })
 
 const encodingOf = (bytes: Uint8Array, mediaType: string): string => {
   const start = String.fromCharCode(...bytes.subarray(0, 100).filter((byte) => byte !== 0))

@@ -73,7 +73,7 @@ export const interpretPut = (answer: StorageAnswer, asked: Asked): Either.Either
       ? Either.left(new EtagMissing(context(answer, asked, readErrorDocument(answer.body, asked.url))))
       : Either.right({
         etag,
-        requestId: answer.headers["x-amz-request-id"],
+        requestId: requestIdOf(answer, asked),
         checksums: Object.fromEntries(
           Object.entries(answer.headers)
             .filter(([name]) => name.startsWith("x-amz-checksum-") && name !== "x-amz-checksum-type")
@@ -98,14 +98,21 @@ export const interpret = (answer: StorageAnswer, asked: Asked): Either.Either<vo
   )
 }
 
-const context = ({ headers }: StorageAnswer, asked: Asked, document: ErrorDocument) => {
-  const requestId = headers["x-amz-request-id"]
-  return {
-    part: Option.getOrUndefined(asked.url.partNumber),
-    requestId: requestId === undefined ? document.requestId : withoutSecrets(requestId, { url: asked.url }, 200),
-    attempts: asked.attempts
-  }
+// An id as storage has it, which no secret is: a text is looked through only where it may be one
+const plainId = /^[\w-]{1,20}$/
+
+const requestIdOf = ({ headers }: StorageAnswer, { url }: Asked): string | undefined => {
+  const id = headers["x-amz-request-id"]
+  return id === undefined || (plainId.test(id) && !PresignedUrl.reveal(url).includes(id))
+    ? id
+    : withoutSecrets(id, { url }, 200)
 }
+
+const context = (answer: StorageAnswer, asked: Asked, document: ErrorDocument) => ({
+  part: Option.getOrUndefined(asked.url.partNumber),
+  requestId: requestIdOf(answer, asked) ?? document.requestId,
+  attempts: asked.attempts
+})
 
 const endedWithItsCredentials = (
   answer: StorageAnswer,
@@ -163,7 +170,7 @@ const forbidden = (answer: StorageAnswer, asked: Asked, document: ErrorDocument)
 
 // A document that was cut off has nothing to say, but it is storage's
 const othersWords = ({ body }: StorageAnswer, { url }: Asked): string | undefined =>
-  isErrorDocument(body) ? undefined : excerptOf(body, url)
+  isErrorDocument(body) ? undefined : excerptOf(body, { url })
 
 // The second is how Azure says it: the same code stands for an expiry
 const isMismatch = ({ code, storageMessage = "" }: ErrorDocument): boolean =>

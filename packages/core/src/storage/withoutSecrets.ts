@@ -59,11 +59,42 @@ const indexOfIssued = (urls: ReadonlyArray<PresignedUrl.PresignedUrl>): Index =>
   return index
 }
 
+/** So many tokens of this process are known: those that were used last. */
+const mostTokens = 16
+
+const tokens = new Map<string, Index>()
+
+const indexOfToken = (token: Redacted.Redacted<string>): Index => {
+  const value = Redacted.value(token).toLowerCase()
+  const known = tokens.get(value)
+  if (known !== undefined) return known
+  const index: Index = new Map()
+  addEveryEnd(index, value)
+  return index
+}
+
+/**
+ * From here on no text of anybody repeats this token, also where nobody has it at hand: what the service is sent, storage
+ * or a server of the web may quote.
+ *
+ * @internal
+ */
+export const remember = (token: Redacted.Redacted<string>): void => {
+  const value = Redacted.value(token).toLowerCase()
+  const index = indexOfToken(token)
+  tokens.delete(value)
+  tokens.set(value, index)
+  for (const oldest of tokens.keys()) {
+    if (tokens.size <= mostTokens) return
+    tokens.delete(oldest)
+  }
+}
+
 const indicesOf = ({ issued = [], token, url }: Secrets): ReadonlyArray<Index> => {
   const own: Index = new Map()
-  if (token !== undefined) addEveryEnd(own, Redacted.value(token).toLowerCase())
   if (url !== undefined) valuesOf(url).forEach((value) => addEveryEnd(own, value))
-  return [own, indexOfIssued(issued)].filter(({ size }) => size > 0)
+  const ofToken = token === undefined ? [] : [indexOfToken(token)]
+  return [own, indexOfIssued(issued), ...ofToken, ...tokens.values()].filter(({ size }) => size > 0)
 }
 
 /** A text, and from where to where in the original each of its characters comes. */
@@ -170,13 +201,21 @@ const marksOfValues = ({ from, text, to }: View, index: ReadonlyArray<Index>): R
 }
 
 const signedQuery =
-  /(?:(\?)[^\s"'<>?]*|\b)(?:signature|sig|credential|security-token)(?:=[^\s"'<>]+|["']?\s*[:=]\s*["']?[\w%+/=.~-]{16,})/gi
+  /(?:(\?)[^\s"'<>?]*|\b)(?:signature|sig|credential|security-token)(?:=[^\s"'<>]+|["']?\s*(?:[:=]|=>)\s*["']?[\w%+/=.~-]{16,})/gi
+
+// No word is so long, and no name of a file without a point, a hyphen or a blank: a key that something quotes
+const key = /[a-z\d+=]{40,}/gi
 
 const marksOfNames = ({ from, text, to }: View): ReadonlyArray<Mark> =>
   Array.from(text.matchAll(signedQuery), ({ 0: { length }, 1: question = "", index }) => [
     from[index + question.length] ?? 0,
     to[index + length - 1] ?? 0
   ])
+
+const marksOfKeys = ({ from, text, to }: View): ReadonlyArray<Mark> =>
+  Array.from(text.matchAll(key)).filter(([run]) => /\d/.test(run) && /[a-z]/i.test(run)).map((
+    { 0: { length }, index }
+  ) => [from[index] ?? 0, to[index + length - 1] ?? 0])
 
 const bytesOf = (digits: string): string =>
   atob((digits.length % 4 === 1 ? `${digits}A` : digits).replaceAll("-", "+").replaceAll("_", "/"))
@@ -208,7 +247,13 @@ const marksIn = (text: string, index: ReadonlyArray<Index>, layers: number): Rea
   // each time through takes off one dress, and the last finds nothing more to take off
   for (let dresses = 0; dresses < 4; dresses += 1) {
     const whole = unwrapped(view)
-    marks = [marks, marksOfNames(whole), marksOfValues(unspaced(whole), index), marksOfRuns(whole, index, layers)]
+    marks = [
+      marks,
+      marksOfNames(whole),
+      marksOfKeys(whole),
+      marksOfValues(unspaced(whole), index),
+      marksOfRuns(whole, index, layers)
+    ]
       .flat()
     const next = undressed(view)
     if (next.text === view.text) break

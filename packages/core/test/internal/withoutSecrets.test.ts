@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PresignedUrl } from "@stevedore/core"
 import { FastCheck as fc, Option, Redacted } from "effect"
-import { withoutSecrets } from "../../src/storage/withoutSecrets.js"
+import { remember, withoutSecrets } from "../../src/storage/withoutSecrets.js"
 import { href, signature } from "../fixtures/presignedUrls.js"
 import { quotations } from "../fixtures/quotations.js"
 
@@ -68,11 +68,26 @@ describe("withoutSecrets", () => {
     (value: string) => `X-Amz-Signature: ${value}`,
     (value: string) => `X-Amz-Signature = '${value}'`,
     (value: string) => `X-Amz-Signature&#61;${value}`,
+    (value: string) => `"X-Amz-Signature" => "${value}"`,
+    (value: string) => `sig =&gt; ${value}`,
+    // so long is no word
+    (value: string) => `rejected ${value} (see docs)`,
+    (value: string) => `/log/${value}/x`,
     (value: string) => `X-Amz-Security-Token&#x3d;&quot;${value}&quot;`
   ])("leaves nothing of a signature whose URL is not known, but which is named: %s", (named) => {
     const value = "0123456789abcdef".repeat(4)
     assert.notInclude(withoutSecrets(`refused ${named(value)} for you`), value.slice(0, 16))
     assert.include(withoutSecrets(`refused ${named(value)} for you`), "refused ")
+  })
+
+  it("knows each token that a service of this process is sent, also where it is not at hand", () => {
+    const token = `api.${"5ecre770ken".repeat(2)}`
+    const text = `rejected ${token} (see docs)`
+    assert.strictEqual(withoutSecrets(text), text)
+    remember(Redacted.make(token))
+    assert.strictEqual(withoutSecrets(text), "rejected <redacted> (see docs)")
+    for (let one = 0; one < 16; one++) remember(Redacted.make(`another-t0ken-${one}`))
+    assert.strictEqual(withoutSecrets(text), text)
   })
 
   it("leaves what is public of a request: dates, regions, algorithms and header names", () => {
