@@ -91,7 +91,7 @@ export interface Service {
   readonly open: (file: BulkFile) => Effect.Effect<UploadSource, SourceError>
   /** The directory of this machine that has the files of a job; undefined if none has. */
   readonly directory: (job: Pick<BulkFile, "queue" | "location">) => string | undefined
-  /** Keeps the sources of a job in memory, for {@link fromIterable}. */
+  /** Keeps sources of a job in memory, beside those that it has, for {@link fromIterable}. */
   readonly hold: (job: string, sources: ReadonlyMap<string, UploadSource>) => Effect.Effect<void>
 }
 
@@ -232,7 +232,7 @@ const makeWith = (options: Options, others: ReadonlyMap<string, Open>): Effect.E
         const root = roots.get(queue)
         return root === undefined ? undefined : join(root, location)
       },
-      hold: (job, sources) => Effect.sync(() => void held.set(job, sources))
+      hold: (job, sources) => Effect.sync(() => void held.set(job, new Map([...held.get(job) ?? [], ...sources])))
     }
   })
 

@@ -170,17 +170,28 @@ describe("an error of an HttpApi", () => {
       }
     }))
 
-  it("the file's own failures, refusals and passing failures are told apart", () => {
-    const statusOf = (tag: keyof typeof ErrorKind.table) => ErrorKind.table[tag][1]
-    assert.deepStrictEqual(
-      [statusOf("SizeExceeded"), statusOf("EmptySource"), statusOf("Unauthorized"), statusOf("Forbidden")],
-      [413, 422, 401, 403]
-    )
-    assert.deepStrictEqual(
-      [statusOf("UploadConflict"), statusOf("RateLimited"), statusOf("InvalidResponse"), statusOf("CompletionUnknown")],
-      [409, 503, 502, 502]
-    )
+  it("is a visitor's, with a 4xx, only if it is about the input, and follows from the kind", () => {
+    const lawful: Readonly<Record<ErrorKind.ErrorKind, ReadonlyArray<number>>> = {
+      input: [404, 413, 422],
+      // a download that stayed incomplete was tried again before
+      tryLater: [502, 503],
+      configuration: [502],
+      outcomeUnknown: [502],
+      refused: [502]
+    }
+    for (const [tag, [kind, status]] of Object.entries(ErrorKind.table)) assert.include(lawful[kind], status, tag)
   })
+
+  it("has the fields that the page about HTTP requests names, and not its message", () =>
+    Effect.gen(function*() {
+      const response = yield* respondTo(new UploadError.EmptySource({ fileName: "zero.bin", attempts: 0 }))
+      assert.deepStrictEqual(yield* Effect.promise(() => response.json()), {
+        _tag: "EmptySource",
+        kind: "input",
+        fileName: "zero.bin",
+        attempts: 0
+      })
+    }).pipe(Effect.runPromise))
 })
 
 describe("catchKind", () => {

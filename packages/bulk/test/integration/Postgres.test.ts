@@ -57,6 +57,24 @@ describe("a job in PostgreSQL", () => {
       yield* Effect.provide(proof(files), database.layer)
     }).pipe(Effect.scoped, Effect.provide(service())), 120_000)
 
+  it.live("gets what a later submit has more, once, also where two submit at once", () =>
+    Effect.gen(function*() {
+      const database = yield* postgres
+      const files = sources(23)
+      const submitted = (count: number) =>
+        Effect.flatMap(
+          Bulk.submit("job", BulkSources.fromIterable(files.slice(0, count)), { chunkSize: 5 }),
+          (job) => job.await
+        )
+      yield* Effect.gen(function*() {
+        assert.deepStrictEqual(yield* submitted(7), { uploaded: 7, failed: 0, cancelled: 0 })
+        const totals = yield* Effect.all([submitted(23), submitted(23), submitted(7)], { concurrency: 3 })
+        assert.deepStrictEqual(totals[0], { uploaded: 23, failed: 0, cancelled: 0 })
+        assert.deepStrictEqual(totals[1], totals[0])
+      }).pipe(Effect.provide(runner(database, files)))
+      yield* Effect.provide(proof(files), database.layer)
+    }).pipe(Effect.scoped, Effect.provide(service())), 120_000)
+
   it.live("retries what has failed, and counts the rest right", () =>
     Effect.gen(function*() {
       const database = yield* postgres

@@ -41,6 +41,61 @@ describe("stevedore bulk in a file of SQLite", () => {
       assert.strictEqual((yield* bulk("status", "--json")).stdout, "")
     }).pipe(Effect.provide(NodeContext.layer)))
 
+  it.scopedLive("is stopped by what is true of every file, which counts as no failure, and goes on by the same command", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { env, files, folder, names, proof, sandbox } = yield* prepared(30)
+      const words = ["bulk", "start", "night", files, "--store", `${folder}/jobs.db`, "--files", "2"]
+      const status = Effect.map(
+        invoke(["bulk", "status", "night", "--store", `${folder}/jobs.db`, "--json"], env),
+        ({ stdout }) => jobs(stdout).at(-1)
+      )
+      const revoked = { ...env, STEVEDORE_TOKEN: "api.revoked-0123456789" }
+      for (const command of [words, ["bulk", "run", "--store", `${folder}/jobs.db`, "--files", "2"]]) {
+        const before = (yield* sandbox.report).requests.length
+        const refused = yield* invoke(command, revoked)
+        assert.strictEqual(refused.code, 3, refused.stderr)
+        assert.match(refused.stderr, /"night" was stopped, because each file that is left would fail by the same/)
+        assert.isAtMost((yield* sandbox.report).requests.length - before, 6)
+        assert.deepInclude(yield* status, { state: "running", total: 30, uploaded: 0, failed: 0, left: 30 })
+      }
+      yield* fs.rename(files, `${folder}/away`)
+      const gone = yield* invoke(["bulk", "start", "night", ...words.slice(4)], env)
+      assert.strictEqual(gone.code, 1, gone.stderr)
+      assert.match(gone.stderr, /was stopped/)
+      assert.deepInclude(yield* status, { state: "running", failed: 0, left: 30 })
+      yield* fs.rename(`${folder}/away`, files)
+      const last = yield* invoke(words, env)
+      assert.strictEqual(last.code, 0, last.stderr)
+      assert.lengthOf(names, 30)
+      yield* proof
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive("uploads on the next night what is new, and refuses the name for other files", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { env, files, folder, there } = yield* prepared(2)
+      const night = (path: string, ...more: ReadonlyArray<string>) =>
+        invoke(["bulk", "start", "night", path, "--store", `${folder}/jobs.db`, ...more], env)
+      assert.strictEqual((yield* night(files)).code, 0)
+      yield* fs.writeFileString(`${files}/tuesday.txt`, "2")
+      const second = yield* night(files)
+      assert.strictEqual(second.code, 0, second.stderr)
+      assert.strictEqual(yield* there, 3)
+      yield* fs.writeFileString(`${folder}/more.jsonl`, "{\"path\":\"wednesday.txt\"}")
+      yield* fs.writeFileString(`${files}/wednesday.txt`, "3")
+      assert.strictEqual((yield* night(files, "--manifest", `${folder}/more.jsonl`)).code, 0)
+      assert.strictEqual(yield* there, 4)
+      for (const words of [[folder], [files, "--host", "h"], [files, "--mount", "m"]]) {
+        const [path = "", ...more] = words
+        const other = yield* night(path, ...more)
+        assert.strictEqual(other.code, 2, other.stderr)
+        assert.match(other.stderr, /There is a job "night" already \(done\), and its files are in/)
+        assert.match(other.stderr, /Use another name, or forget that job first/)
+      }
+      assert.strictEqual(yield* there, 4)
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.scopedLive("uploads what a manifest lists, and keeps the store to its owner", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
