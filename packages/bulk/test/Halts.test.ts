@@ -1,11 +1,14 @@
+import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Bulk, BulkRunner, BulkSources } from "@stevedore/bulk"
 import * as BulkQueue from "@stevedore/bulk/Queue"
 import type { SourceError } from "@stevedore/core"
 import { ServiceApi, ServiceError } from "@stevedore/core"
 import type { UploadSource } from "@stevedore/core"
-import { Chunk, Effect, Either, FastCheck as fc, Fiber, Layer, Option, Stream, TestClock } from "effect"
+import { Chunk, Effect, Either, FastCheck as fc, Fiber, Layer, Option, Redacted, Stream, TestClock } from "effect"
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises"
+import type { Server } from "node:http"
+import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { FileError } from "../src/BulkError.js"
@@ -187,6 +190,67 @@ describe("what is true of every file of a job", () => {
     { fastCheck: { numRuns: 20 } }
   )
 
+  it.live(
+    "leaves each row with one outcome, whatever fails and whenever a runner is stopped",
+    () =>
+      Effect.gen(function*() {
+        const histories = fc.sample(
+          fc.record({
+            count: fc.integer({ min: 1, max: 12 }),
+            chunkSize: fc.integer({ min: 1, max: 5 }),
+            lives: fc.array(
+              fc.record({
+                error: fc.constantFrom(unauthorized, full, own, undefined),
+                from: fc.nat(8),
+                stop: fc.nat(60)
+              }),
+              { maxLength: 4 }
+            )
+          }),
+          { numRuns: 6, seed: 7 }
+        )
+        for (const { chunkSize, count, lives } of histories) {
+          const client = yield* database
+          const files = sources(count)
+          const life = Layer.merge(
+            BulkRunner.layer({ files: 2, upload: { threshold: 40, parts: 2 } }),
+            Bulk.layerClient
+          )
+            .pipe(Layer.provideMerge(BulkSources.layer({})), Layer.provideMerge(sql(client)))
+          for (const { error, from, stop } of [...lives, { error: undefined, from: 0, stop: undefined }]) {
+            yield* Effect.gen(function*() {
+              const job = yield* Bulk.submit("job", BulkSources.fromIterable(files), { chunkSize })
+              const worked = Effect.forEach(Array.from({ length: job.chunks }, (_, n) => n), (n) =>
+                Bulk.runChunk(job.id, n), {
+                concurrency: 2
+              }).pipe(Effect.timeoutOption("4 seconds"))
+              yield* stop === undefined ? worked : Effect.timeoutOption(worked, `${stop} millis`)
+              const there = Array.from(yield* Stream.runCollect(job.files), ({ path }) =>
+                path)
+              const failed = Array.from(yield* Stream.runCollect(job.failures), ({ error, path }) =>
+                [path, error._tag] as const)
+              const { failed: failures, total, uploaded } = yield* job.status
+              assert.deepStrictEqual([total, uploaded, failures], [count, there.length, failed.length])
+              assert.strictEqual(
+                new Set([
+                  ...there,
+                  ...failed.map(([path]) =>
+                    path
+                  )
+                ]).size,
+                there.length + failed.length
+              )
+              assert.isTrue(failed.every(([, tag]) =>
+                tag === "RequestRejected"
+              ))
+              if (stop === undefined) assert.strictEqual(there.length + failed.length, count)
+            }).pipe(Effect.provide(Layer.provide(life, refusing({ error, from, asked: 0 }))))
+          }
+        }
+      }).pipe(Effect.scoped, Effect.provide(service())),
+    60_000
+  )
+
   it.effect("ends a file whose outages are its own, while others get through", () =>
     Effect.gen(function*() {
       const halts = yield* Halts.make
@@ -269,6 +333,56 @@ describe("a job that is submitted again", () => {
         assert.deepInclude(yield* (yield* Bulk.get("cancelled")).status, { total: 1, state: "cancelled" })
       }).pipe(Effect.provide(life(client)))
     }).pipe(Effect.scoped, Effect.provide(service())))
+})
+
+describe("the headers of an origin", () => {
+  it.live("go to that origin alone, whatever a row says and wherever it redirects", () =>
+    Effect.gen(function*() {
+      const seen: Array<readonly [at: string, key: string | undefined]> = []
+      const served = (
+        name: string,
+        answer: (path: string) => readonly [status: number, location: string | undefined]
+      ) =>
+        Effect.map(
+          Effect.acquireRelease(
+            Effect.async<Server>((resume) => {
+              const server = createServer(({ headers, url = "" }, response) => {
+                seen.push([name, headers["x-api-key"]?.toString()])
+                const [status, location] = answer(url)
+                response.writeHead(status, {
+                  ...location === undefined
+                    ? { etag: "\"a\"", "content-range": "bytes 0-0/5", "content-length": 1 }
+                    : { location }
+                })
+                response.end(location === undefined ? "h" : "")
+              })
+              server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+            }),
+            (server) => Effect.sync(() => server.close())
+          ),
+          (server) => {
+            const address = server.address()
+            return `http://127.0.0.1:${address === null || typeof address === "string" ? 0 : address.port}`
+          }
+        )
+      const other = yield* served("other", () => [206, undefined])
+      const own = yield* served("own", (path) => path === "/moved" ? [302, `${other}/x`] : [206, undefined])
+      const origins = { [own]: Redacted.make({ "x-api-key": "secret" }) }
+      const Sources = BulkSources.layerHttp({ origins }).pipe(Layer.provide(FetchHttpClient.layer))
+      yield* Effect.gen(function*() {
+        const { open } = yield* BulkSources.BulkSources
+        const asked = (location: string, path: string) =>
+          Effect.map(
+            Effect.either(open({ job: "j", queue: `http:${own}`, location, path, mediaType: undefined })),
+            (end) => [Either.isLeft(end) ? end.left._tag : "Right", seen.splice(0)]
+          )
+        assert.deepStrictEqual(yield* asked(`${own}/`, "here"), ["Right", [["own", "secret"]]])
+        assert.deepStrictEqual(yield* asked(`${own}/`, "moved"), ["Right", [["own", "secret"], ["other", undefined]]])
+        for (const location of [`${other}/`, `${own}.evil.test/`, `${own}@evil.test/`, "", "file:///etc/"]) {
+          assert.deepStrictEqual(yield* asked(location, "here"), ["InvalidSource", []], location)
+        }
+      }).pipe(Effect.provide(Sources))
+    }).pipe(Effect.scoped))
 })
 
 describe("where a row says that its files are", () => {

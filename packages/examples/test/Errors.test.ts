@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Browser from "@stevedore/browser"
 import * as Cli from "@stevedore/cli"
 import * as Core from "@stevedore/core"
-import { ErrorKind, UploadError } from "@stevedore/core"
+import { ErrorKind, SourceError, UploadError } from "@stevedore/core"
 import * as Node from "@stevedore/node"
 import * as Testing from "@stevedore/testing"
 import {
@@ -182,16 +182,16 @@ describe("an error of an HttpApi", () => {
     for (const [tag, [kind, status]] of Object.entries(ErrorKind.table)) assert.include(lawful[kind], status, tag)
   })
 
-  it("has the fields that the page about HTTP requests names, and not its message", () =>
+  it.effect("has the fields that the page about HTTP requests names, and not its message", () =>
     Effect.gen(function*() {
-      const response = yield* respondTo(new UploadError.EmptySource({ fileName: "zero.bin", attempts: 0 }))
+      const response = yield* respondTo(new SourceError.EmptySource({ fileName: "zero.bin", attempts: 0 }))
       assert.deepStrictEqual(yield* Effect.promise(() => response.json()), {
         _tag: "EmptySource",
         kind: "input",
         fileName: "zero.bin",
         attempts: 0
       })
-    }).pipe(Effect.runPromise))
+    }))
 })
 
 describe("catchKind", () => {
