@@ -203,8 +203,10 @@ const marksOfValues = ({ from, text, to }: View, index: ReadonlyArray<Index>): R
 const signedQuery =
   /(?:(\?)[^\s"'<>?]*|\b)(?:signature|sig|credential|security-token)(?:=[^\s"'<>]+|["']?\s*(?:[:=]|=>)\s*["']?[\w%+/=.~-]{16,})/gi
 
-// No word is so long, and no name of a file without a point, a hyphen or a blank: a key that something quotes
-const key = /[a-z\d+=]{40,}/gi
+// No word is so long, and no name of a file without a point, a hyphen or a blank: a key that something quotes. Nor does
+// anybody put the letters of a word into entities or escapes.
+const longestWord = 40
+const key = /[a-z\d+=]{12,}/gi
 
 const marksOfNames = ({ from, text, to }: View): ReadonlyArray<Mark> =>
   Array.from(text.matchAll(signedQuery), ({ 0: { length }, 1: question = "", index }) => [
@@ -213,9 +215,12 @@ const marksOfNames = ({ from, text, to }: View): ReadonlyArray<Mark> =>
   ])
 
 const marksOfKeys = ({ from, text, to }: View): ReadonlyArray<Mark> =>
-  Array.from(text.matchAll(key)).filter(([run]) => /\d/.test(run) && /[a-z]/i.test(run)).map((
-    { 0: { length }, index }
-  ) => [from[index] ?? 0, to[index + length - 1] ?? 0])
+  Array.from(text.matchAll(key), ({ 0: run, index }): readonly [run: string, mark: Mark] => [
+    run,
+    [from[index] ?? 0, to[index + run.length - 1] ?? 0]
+  ]).filter(([run, [from, to]]) =>
+    /\d/.test(run) && /[a-z]/i.test(run) && (run.length >= longestWord || to - from >= 2 * run.length)
+  ).map(([, mark]) => mark)
 
 const bytesOf = (digits: string): string =>
   atob((digits.length % 4 === 1 ? `${digits}A` : digits).replaceAll("-", "+").replaceAll("_", "/"))

@@ -73,11 +73,14 @@ describe("withoutSecrets", () => {
     // so long is no word
     (value: string) => `rejected ${value} (see docs)`,
     (value: string) => `/log/${value}/x`,
+    (value: string) => Array.from(value.slice(0, 30), (one) => `&#${one.charCodeAt(0)};`).join(""),
+    (value: string) => Array.from(value.slice(0, 30), (one) => `\\u00${one.charCodeAt(0).toString(16)}`).join(""),
     (value: string) => `X-Amz-Security-Token&#x3d;&quot;${value}&quot;`
   ])("leaves nothing of a signature whose URL is not known, but which is named: %s", (named) => {
     const value = "0123456789abcdef".repeat(4)
-    assert.notInclude(withoutSecrets(`refused ${named(value)} for you`), value.slice(0, 16))
-    assert.include(withoutSecrets(`refused ${named(value)} for you`), "refused ")
+    const text = withoutSecrets(`refused ${named(value)} for you`)
+    assert.notInclude(text, value.slice(0, 16))
+    assert.match(text, /^refused .*<redacted>/)
   })
 
   it("knows each token that a service of this process is sent, also where it is not at hand", () => {
