@@ -9,7 +9,8 @@ describe("Simulation", () => {
     [9_024_236, "Complete is lost, and the client's own rate limit forbids to send it again"],
     [9_134_675, "an upload is interrupted as storage refuses a part for good"],
     [9_022_400, "the computer sleeps while an interrupted upload writes into its ledger"],
-    [55_733, "the computer falls asleep in the moment of an interruption"]
+    [55_733, "the computer falls asleep in the moment of an interruption"],
+    [7_012_997, "an upload goes on with the session of one that a firewall ended, in the same process"]
   ])("holds the laws in history %d: %s", (seed) => {
     assert.deepStrictEqual(violations(run(seed)), [])
   })

@@ -8,7 +8,7 @@ const judgeUrls = (trial: Trial): void => {
   const refused = new Map<string, Exchange>()
   for (const exchange of trial.history.exchanges) {
     if (!isPut(exchange)) continue
-    const key = `${exchange.life} ${exchange.url}`
+    const key = `${trial.turnOf(exchange)} ${exchange.url}`
     const last = refused.get(key)
     trial.check(
       9,
@@ -87,7 +87,7 @@ const judgeAmount = (trial: Trial): void => {
   const counts = new Map<string, { puts: number; cuts: number }>()
   for (const exchange of trial.history.exchanges) {
     if (!isPut(exchange)) continue
-    const key = `${exchange.life} ${exchange.url}`
+    const key = `${trial.turnOf(exchange)} ${exchange.url}`
     const count = counts.get(key) ?? { puts: 0, cuts: 0 }
     count.puts++
     if (exchange.ended?.by === "client" && (exchange.isCut === true || exchange.told === undefined)) count.cuts++

@@ -45,6 +45,17 @@ export class Trial {
       : undefined
   }
 
+  /**
+   * Tells apart what several uploads of one source sent in one life. The lock lets them follow each other, and the next
+   * may try what the one before was refused, as the next life may.
+   */
+  turnOf({ life, name, started }: Exchange): string {
+    const ended = this.history.runs.filter((run) =>
+      run.life === life && run.name === name && run.settled !== undefined && isBefore(run.settled, started)
+    )
+    return `${life} ${ended.length}`
+  }
+
   sessionsOf(name: string): ReadonlyArray<Session> {
     return [...this.history.sessions.values()].filter((session) => session.name === name)
   }
