@@ -8,6 +8,8 @@ export const mustBeMet: ReadonlyArray<string> = [
   "computer slept",
   "wall clock jumped",
   "killed",
+  "frozen",
+  "a frozen life went on beside the one that took over",
   "interrupted",
   "paused",
   "disk full",

@@ -28,7 +28,9 @@ const deadlineOf = (url: string): number => {
 /** What outlives a process: the values of the ledger's store. Its locks do not. */
 export class Disk {
   readonly values = new Map<string, string>()
+  /** The life that has each lock. A life takes none anew that it has not let go of: it would take itself for the other. */
   private readonly locked = new Map<string, number>()
+  private readonly taken = new Set<string>()
 
   constructor(private readonly world: World) {}
 
@@ -41,7 +43,7 @@ export class Disk {
     })
 
   // Written whole at one moment: a process that is killed before loses the write.
-  private write(method: string, change: () => void): Effect.Effect<void, PlatformError.PlatformError> {
+  private write(method: string, key: string, change: () => void): Effect.Effect<void, PlatformError.PlatformError> {
     return Effect.async((resume) => {
       const { chance, process, scenario } = this.world
       if (!process.isAlive) return
@@ -53,9 +55,9 @@ export class Disk {
         this.world.moment()
         if (!process.isAlive) return
         change()
-        this.world.moment()
+        this.world.history.entries.push({ ...this.world.moment(), life: process.life, key })
         resume(Effect.void)
-      })
+      }, true)
       return Effect.sync(() => process.cancel(wait))
     })
   }
@@ -63,37 +65,44 @@ export class Disk {
   readonly store: KeyValueStore.KeyValueStore = KeyValueStore.makeStringOnly({
     get: (key) => Effect.sync(() => Option.fromNullable(this.values.get(key))),
     set: (key, value) =>
-      this.write("set", () => {
+      this.write("set", key, () => {
         if (this.world.scenario.ledger !== "with URLs") this.world.print("ledger", value)
         this.values.set(key, value)
       }),
-    remove: (key) => this.write("remove", () => this.values.delete(key)),
-    clear: this.write("clear", () => this.values.clear()),
+    remove: (key) => this.write("remove", key, () => this.values.delete(key)),
+    clear: this.write("clear", "", () => this.values.clear()),
     size: Effect.sync(() => this.values.size)
   })
 
   readonly lock: UploadLedger.Lock = (id) => {
     const { life, process } = this.world
+    const taking = `${life} ${id}`
     return Effect.acquireRelease(
       Effect.sync(() => {
-        if (this.locked.has(id)) return false
+        if (this.locked.has(id) || this.taken.has(taking)) return false
         this.locked.set(id, life)
+        this.taken.add(taking)
+        this.world.history.locks.push({ ...this.world.present, life, id })
         return true
       }),
       (taken) =>
         Effect.sync(() => {
-          if (taken && process.isAlive) this.locked.delete(id)
+          if (!taken || !process.isAlive) return
+          this.taken.delete(taking)
+          if (this.locked.get(id) === life) this.locked.delete(id)
         })
     )
   }
 
-  get locks(): number {
-    return this.locked.size
+  readonly isHeld = (id: string): Effect.Effect<boolean> => Effect.sync(() => this.locked.get(id) === this.world.life)
+
+  locksOf(life: number): number {
+    return [...this.locked.values()].filter((holder) => holder === life).length
   }
 
-  /** A process is dead: its locks are free. */
-  release(): void {
-    this.locked.clear()
+  /** A process is dead, or has not been heard of for so long that it counts as dead: its locks are free. */
+  release(life: number): void {
+    for (const [id, holder] of this.locked) if (holder === life) this.locked.delete(id)
   }
 
   /** What a process that begins now would find. */
@@ -104,6 +113,7 @@ export class Disk {
       return Option.match(Schema.decodeOption(Kept)(value), {
         onNone: () => [],
         onSome: ({ name, phase, session, startedAt }) => [{
+          id,
           name,
           phase,
           startedAt,

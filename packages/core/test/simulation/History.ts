@@ -129,8 +129,21 @@ export interface SourceRead extends Moment {
   readonly length: number
 }
 
+/** A lock that a life took. */
+export interface Taking extends Moment {
+  readonly life: number
+  readonly id: string
+}
+
+/** A write into the ledger's store. */
+export interface Entry extends Moment {
+  readonly life: number
+  readonly key: string
+}
+
 /** What the ledger held of an upload when a life began. */
 export interface Remembered {
+  readonly id: string
   readonly name: string
   readonly fileId: string
   readonly phase: string
@@ -146,6 +159,7 @@ export interface Life {
   readonly number: number
   readonly started: Moment
   readonly remembered: ReadonlyArray<Remembered>
+  frozen?: Moment
   ended?: Moment & { readonly by: "end" | "kill" }
   /** What is left of it when everything has ended. */
   left?: { readonly connections: number; readonly waits: number; readonly handles: number; readonly locks: number }
@@ -169,6 +183,8 @@ export interface History {
   /** What an upload held in memory of its source, each time that it had read more. */
   readonly held: Array<Moment & { readonly name: string; readonly life: number; readonly bytes: number }>
   readonly troubles: Map<string, number>
-  /** True times at which the wall clock jumped or the computer slept. */
+  readonly locks: Array<Taking>
+  readonly entries: Array<Entry>
+  /** True times at which the wall clock jumped, the computer slept, or a process was frozen. */
   readonly jumps: Array<Moment & { readonly millis: number; readonly slept: boolean }>
 }

@@ -399,12 +399,12 @@ export class Network {
   told(exchange: Exchange, bytes: number): void {
     const session = this.world.history.sessions.get(exchange.fileId ?? "")
     if (session === undefined) return
-    this.sourceOf(session.name)?.confirm(`${session.fileId}/${exchange.part}`, bytes)
+    this.sourceOf(session.name)?.confirm(exchange.life, `${session.fileId}/${exchange.part}`, bytes)
   }
 
-  /** The computer sleeps: the other ends give up, and nobody tells this one. */
-  cut(): void {
-    for (const exchange of this.world.open) exchange.isCut = true
+  /** The computer sleeps, or a life of it is frozen: the other ends give up, and nobody tells this one. */
+  cut(life?: number): void {
+    for (const exchange of this.world.open) if (life === undefined || exchange.life === life) exchange.isCut = true
   }
 
   private begin(request: HttpClientRequest.HttpClientRequest, url: URL, text: string): Begun | undefined {

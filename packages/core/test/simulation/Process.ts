@@ -33,15 +33,71 @@ const mostTasksAtOnce = 200_000
 export interface Wait {
   timer: Timer
   readonly run: () => void
+  /** It is the system that waits, so it happens while the process is frozen. */
+  readonly isOfSystem: boolean
+}
+
+/** What happens after some steps of a process. */
+interface Trigger {
+  readonly atStep: number
+  readonly run: () => void
+}
+
+/** How a life ends before its program does. */
+export interface Stop {
+  readonly afterSteps: number
+  readonly by: "kill" | "freeze"
 }
 
 /** One run of a program, from its start to its end or to the moment at which it is killed. Nothing outlives a kill. */
 export class Process implements Scheduler.Scheduler {
   private tasks: Array<() => void> = []
   private readonly waits = new Set<Wait>()
+  private triggers: ReadonlyArray<Trigger> = []
+  private steps = 0
+  private readonly overdue = new Set<Wait>()
   isAlive = true
+  /** Nothing of it runs, and nobody can tell it from one that is dead. */
+  isFrozen = false
 
-  constructor(private readonly timeline: Timeline, private readonly machine: Machine) {}
+  constructor(
+    private readonly timeline: Timeline,
+    private readonly machine: Machine,
+    /** The number of its life, from 1; 0 before the first. */
+    readonly life: number,
+    private readonly stop: Stop | undefined,
+    /** Makes it the one that runs now. */
+    private readonly enter: (process: Process) => void
+  ) {}
+
+  get isAwake(): boolean {
+    return this.isAlive && !this.isFrozen
+  }
+
+  /** Something happens to it, at which it may have to stop. */
+  step(): void {
+    if (!this.isAwake || this.life === 0) return
+    this.steps++
+    if (this.stop === undefined || this.steps !== this.stop.afterSteps) return
+    if (this.stop.by === "kill") this.kill()
+    else this.isFrozen = true
+  }
+
+  /** After so many of its steps. */
+  afterSteps(count: number, run: () => void): void {
+    this.triggers = [...this.triggers, { atStep: count, run }]
+  }
+
+  /** Runs what is due by its steps; false when nothing is. */
+  pullTriggers(): boolean {
+    if (this.triggers.length === 0) return false
+    const due = this.triggers.filter(({ atStep }) => atStep <= this.steps)
+    if (due.length === 0) return false
+    this.triggers = this.triggers.filter(({ atStep }) => atStep > this.steps)
+    this.enter(this)
+    for (const { run } of due) run()
+    return true
+  }
 
   shouldYield(fiber: Fiber.RuntimeFiber<unknown, unknown>): number | false {
     return fiber.currentOpCount > 2048 ? 0 : false
@@ -65,15 +121,31 @@ export class Process implements Scheduler.Scheduler {
   }
 
   /** Does not happen when the process is dead by then. */
-  after(millis: number, run: () => void): Wait {
-    const wait: Wait = { run, timer: this.timeline.after(millis, () => this.end(wait)) }
+  after(millis: number, run: () => void, isOfSystem = false): Wait {
+    const wait: Wait = { run, isOfSystem, timer: this.timeline.after(millis, () => this.end(wait)) }
     this.waits.add(wait)
     return wait
   }
 
   private end(wait: Wait): void {
+    if (this.isFrozen && !wait.isOfSystem) {
+      this.overdue.add(wait)
+      return
+    }
     this.waits.delete(wait)
-    if (this.isAlive) wait.run()
+    if (!this.isAlive) return
+    this.enter(this)
+    wait.run()
+  }
+
+  /** Goes on where it was frozen: what it waited for has come meanwhile. */
+  thaw(): void {
+    if (!this.isFrozen) return
+    this.isFrozen = false
+    for (const wait of this.overdue) {
+      if (this.waits.has(wait)) wait.timer = this.timeline.after(0, () => this.end(wait))
+    }
+    this.overdue.clear()
   }
 
   cancel(wait: Wait): void {
@@ -102,11 +174,16 @@ export class Process implements Scheduler.Scheduler {
   /** Runs everything that waits for nothing; false when that has no end. */
   runTasks(): boolean {
     let count = 0
-    while (this.tasks.length > 0) {
+    this.enter(this)
+    while (this.tasks.length > 0 && !this.isFrozen) {
       const tasks = this.tasks
       this.tasks = []
-      for (const task of tasks) {
+      for (const [index, task] of tasks.entries()) {
         if (!this.isAlive) return true
+        if (this.isFrozen) {
+          this.tasks = [...tasks.slice(index), ...this.tasks]
+          return true
+        }
         task()
         if (++count > mostTasksAtOnce) return false
       }

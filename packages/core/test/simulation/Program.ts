@@ -91,7 +91,7 @@ export class Program {
       events: []
     }
     this.world.history.runs.push(run)
-    this.sources.get(one.source.name)?.beginSession()
+    this.sources.get(one.source.name)?.beginSession(this.world.life)
     return run
   }
 

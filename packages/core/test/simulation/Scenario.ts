@@ -9,6 +9,7 @@ import {
   type PutTrouble,
   type SourceTrouble
 } from "./Faults.js"
+import type { Stop } from "./Process.js"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -48,10 +49,17 @@ export interface UploadCase {
 }
 
 export interface LifeCase {
-  /** Killed after so many steps. */
-  readonly killAfter: number | undefined
+  readonly stop: Stop | undefined
   /** How long nothing runs afterwards. */
   readonly pause: number
+}
+
+/** How a life that was frozen goes on, beside the one that has taken over. */
+export interface Thaw {
+  /** After so many steps of the next life, or at its end. */
+  readonly afterSteps: number
+  /** Its connections have not outlived it. */
+  readonly isCut: boolean
 }
 
 export interface Window {
@@ -73,6 +81,8 @@ export interface Scenario {
   /** All in one stream of sources, with so many files at once. */
   readonly together: number | undefined
   readonly lives: readonly [LifeCase, ...ReadonlyArray<LifeCase>]
+  /** Where a life freezes. */
+  readonly thaw: Thaw | undefined
   readonly gate: number
   readonly maxBufferedBytes: number
   readonly isAdaptive: boolean
@@ -269,8 +279,8 @@ const uploadOf = (chance: Chance, index: number, lives: number): UploadCase => {
 const livesOf = (chance: Chance): Scenario["lives"] => {
   const pause = () =>
     chance.weighed([[chance.between(500, minute), 80], [chance.between(minute, 2.95 * hour), 15], [25 * hour, 5]])
-  const killed = (): LifeCase => ({ killAfter: steps(chance), pause: pause() })
-  const last: LifeCase = { killAfter: undefined, pause: pause() }
+  const killed = (): LifeCase => ({ stop: { afterSteps: steps(chance), by: "kill" }, pause: pause() })
+  const last: LifeCase = { stop: undefined, pause: pause() }
   switch (chance.weighed([[0, 80], [1, 13], [2, 3], [3, 1], [-1, 3]])) {
     case 0:
       return [last]
@@ -304,8 +314,27 @@ const jumpsOf = (chance: Chance, lives: number): ReadonlyArray<Jump> =>
     }]
     : []
 
-/** The scenario of a seed. */
-export const ofSeed = (seed: number): Scenario => {
+const frozenAfter = (afterSteps: number, { pause }: LifeCase): LifeCase => ({
+  stop: { afterSteps, by: "freeze" },
+  pause
+})
+
+/** The same scenario in which the first life is frozen, and thaws after the next has begun. */
+const withFrozenLife = (chance: Chance, scenario: Scenario): Scenario => {
+  const [first, ...others] = scenario.lives
+  return {
+    ...scenario,
+    lives: [
+      frozenAfter(first.stop?.afterSteps ?? steps(chance), first),
+      ...(others.length > 0 ? others : [first])
+    ],
+    thaw: { afterSteps: steps(chance), isCut: chance.happens(0.5) },
+    // one thing after the other is told
+    jumps: []
+  }
+}
+
+const basic = (seed: number): Scenario => {
   const chance = new Chance(seed)
   const lives = livesOf(chance)
   const count = chance.weighed([[1, 94], [2, 4], [3, 2]])
@@ -318,6 +347,7 @@ export const ofSeed = (seed: number): Scenario => {
     uploads: [first, ...others, ...(isTwin ? [twin(first)] : [])],
     together: chance.happens(count > 1 ? 0.3 : 0.03) ? chance.whole(1, 3) : undefined,
     lives,
+    thaw: undefined,
     gate: chance.pick([1, 2, 3, 6, 32]),
     maxBufferedBytes: chance.pick([10, 40, 100, 1000]),
     isAdaptive: chance.happens(0.7),
@@ -355,4 +385,11 @@ export const ofSeed = (seed: number): Scenario => {
     ...weather(chance),
     isPrinted
   }
+}
+
+/** The scenario of a seed. A frozen life has a chance of its own, so that all other seeds mean what they did. */
+export const ofSeed = (seed: number): Scenario => {
+  const chance = new Chance(seed ^ 0x2545f491)
+  const scenario = basic(seed)
+  return chance.happens(0.1) ? withFrozenLife(chance, scenario) : scenario
 }

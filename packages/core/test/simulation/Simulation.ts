@@ -3,6 +3,7 @@ import { Disk } from "./Disk.js"
 import type { History, Life } from "./History.js"
 import { Network } from "./Network.js"
 import { Printing } from "./Printing.js"
+import type { Process } from "./Process.js"
 import { Program } from "./Program.js"
 import { ofSeed, type Scenario } from "./Scenario.js"
 import { Servers } from "./Servers.js"
@@ -15,6 +16,13 @@ const longestSilence = 90 * 60_000
 /** How long after the end of the last process the world goes on: what is late arrives. */
 const aftermath = 20 * 60_000
 
+/** A life that has not ended. */
+interface Active {
+  readonly life: Life
+  readonly process: Process
+  readonly fiber: Fiber.RuntimeFiber<void>
+}
+
 /** One history: what happened, from the seed alone. */
 class Simulation {
   readonly world: World
@@ -22,6 +30,7 @@ class Simulation {
   private readonly network: Network
   private readonly program: Program
   private readonly sources = new Map<string, SimulatedSource>()
+  private readonly active = new Set<Active>()
 
   constructor(readonly scenario: Scenario) {
     this.world = new World(scenario)
@@ -64,57 +73,84 @@ class Simulation {
     }
   }
 
-  private beginLife(index: number): Life {
+  private beginLife(index: number): Active {
     const { world } = this
     const remembered = index === 0 ? [] : this.disk.remembered()
-    world.beginLife(this.scenario.lives[index]?.killAfter)
+    const process = world.beginLife(index + 1, this.scenario.lives[index]?.stop)
     for (const source of this.sources.values()) source.recover()
-    this.troubleSources(world.life)
-    this.jump(world.life)
-    const life: Life = { number: world.life, started: world.moment(), remembered }
+    this.troubleSources(process.life)
+    this.jump(process.life)
+    const life: Life = { number: process.life, started: world.moment(), remembered }
     world.history.lives.push(life)
-    return life
+    const active = { life, process, fiber: process.fork(this.program.run) }
+    this.active.add(active)
+    return active
   }
 
-  private live(index: number): void {
-    const { world } = this
-    const life = this.beginLife(index)
-    const { process } = world
-    const fiber = process.fork(this.program.run)
-    for (;;) {
-      if (!process.runTasks()) {
-        life.hangs = "it spins without end"
-        break
-      }
-      if (!process.isAlive || fiber.unsafePoll() !== null) break
-      if (world.pullTriggers()) continue
-      if (!world.timeline.next(world.lastAt + longestSilence)) {
-        life.hangs = process.waiting > 0 ? "it has done nothing for ninety minutes" : "it waits for nothing"
-        break
+  private get awake(): ReadonlyArray<Active> {
+    return [...this.active].filter(({ process }) => process.isAwake)
+  }
+
+  /** Lets everybody who is awake go on until this life is over, or frozen. */
+  private live(one: Active): void {
+    const { timeline } = this.world
+    while (this.active.has(one) && !one.process.isFrozen) {
+      for (const active of [...this.active]) this.goOn(active)
+      if (!this.active.has(one) || one.process.isFrozen) break
+      if (this.awake.some(({ process }) => process.pullTriggers())) continue
+      if (timeline.next(this.world.lastAt + longestSilence)) continue
+      for (const active of this.awake) {
+        const hangs = active.process.waiting > 0 ? "it has done nothing for ninety minutes" : "it waits for nothing"
+        this.endLife(active, hangs)
       }
     }
-    const exit = fiber.unsafePoll()
-    if (exit !== null && Exit.isFailure(exit)) life.hangs = Cause.pretty(exit.cause)
-    this.endLife(life)
-    this.pass(index < this.scenario.lives.length - 1 ? this.scenario.lives[index]?.pause ?? 0 : aftermath)
   }
 
-  private endLife(life: Life): void {
+  private goOn(active: Active): void {
+    const { fiber, process } = active
+    if (process.isFrozen) return
+    if (!process.runTasks()) return this.endLife(active, "it spins without end")
+    const exit = fiber.unsafePoll()
+    if (process.isAlive && exit === null) return
+    this.endLife(active, exit !== null && Exit.isFailure(exit) ? Cause.pretty(exit.cause) : undefined)
+  }
+
+  // By the end of the pause, others have taken it for dead
+  private freeze({ life, process }: Active): void {
     const { world } = this
-    const { process } = world
+    world.met("frozen")
+    life.frozen = world.moment()
+    if (this.scenario.thaw?.isCut === true) this.network.cut(process.life)
+    this.disk.release(process.life)
+  }
+
+  private thaw({ life, process }: Active): void {
+    const { world } = this
+    if (!process.isFrozen) return
+    if (world.process.isAlive) world.met("a frozen life went on beside the one that took over")
+    process.thaw()
+    const millis = world.now - (life.frozen?.at ?? world.now)
+    world.history.jumps.push({ ...world.moment(), ...life.frozen, millis, slept: true })
+  }
+
+  private endLife(active: Active, hangs: string | undefined): void {
+    const { world } = this
+    const { life, process } = active
+    this.active.delete(active)
+    if (hangs !== undefined) life.hangs = hangs
+    const open = [...world.open].filter((exchange) => exchange.life === process.life)
     if (process.isAlive) {
       life.left = {
-        connections: world.open.size,
+        connections: open.length,
         waits: process.waiting,
-        handles: [...this.sources.values()].reduce((sum, { handles }) => sum + handles, 0),
-        locks: this.disk.locks
+        handles: [...this.sources.values()].reduce((sum, source) => sum + source.handlesOf(process.life), 0),
+        locks: this.disk.locksOf(process.life)
       }
     } else world.met("killed")
     life.ended = { ...world.moment(), by: process.isAlive ? "end" : "kill" }
     process.kill()
-    for (const exchange of [...world.open]) world.end(exchange, "kill")
-    for (const source of this.sources.values()) source.handles = 0
-    this.disk.release()
+    for (const exchange of open) world.end(exchange, "kill")
+    this.disk.release(process.life)
   }
 
   /** Nothing of ours runs; the world goes on. */
@@ -126,7 +162,19 @@ class Simulation {
   }
 
   run(): History {
-    for (let index = 0; index < this.scenario.lives.length; index++) this.live(index)
+    const { lives } = this.scenario
+    for (const [index, { pause }] of lives.entries()) {
+      const frozen = [...this.active]
+      const one = this.beginLife(index)
+      for (const other of frozen) one.process.afterSteps(this.scenario.thaw?.afterSteps ?? 0, () => this.thaw(other))
+      this.live(one)
+      for (const other of frozen) {
+        this.thaw(other)
+        this.live(other)
+      }
+      if (one.process.isFrozen) this.freeze(one)
+      this.pass(index < lives.length - 1 ? pause : aftermath)
+    }
     return this.world.history
   }
 }

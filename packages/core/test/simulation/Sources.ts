@@ -22,13 +22,20 @@ interface Node {
   content: Uint8Array
 }
 
+interface Use {
+  pulled: number
+  /** Bytes that storage has: nobody needs to hold them any more. */
+  readonly confirmed: Map<string, number>
+  handles: number
+}
+
 /** One source of a history, and what becomes of it. It outlives the process. */
 export class SimulatedSource {
   private node: Node | undefined
   private isUnreadable = false
   private nodes = 0
-  private pulled = 0
-  handles = 0
+  /** What each life has of it: bytes that it has read, those of them that storage has, and open handles. */
+  private readonly use = new Map<number, Use>()
 
   constructor(private readonly world: World, readonly given: SourceCase, private readonly seed: number) {
     this.node = this.newNode(content(given.size, seed))
@@ -136,12 +143,12 @@ export class SimulatedSource {
     )
     if (kind !== undefined) this.world.met(`source ${kind}`)
     return Stream.suspend(() => {
-      this.pulled = 0
+      this.useOf(life).pulled = 0
       const breaksAfter = kind === "broken stream" ? Math.floor(pieces.length / 2) : pieces.length
       const read = Stream.fromIterable(pieces.slice(0, breaksAfter)).pipe(
         Stream.rechunk(1),
         Stream.map((piece) => {
-          this.pulled += piece.byteLength
+          this.useOf(life).pulled += piece.byteLength
           this.world.moment()
           this.noteHeld(life)
           return piece
@@ -151,22 +158,30 @@ export class SimulatedSource {
     })
   }
 
-  /** Bytes that storage has: nobody needs to hold them any more. */
-  private readonly confirmed = new Map<string, number>()
-
-  confirm(key: string, bytes: number): void {
-    this.confirmed.set(key, bytes)
+  private useOf(life: number): Use {
+    const use = this.use.get(life) ?? { pulled: 0, confirmed: new Map(), handles: 0 }
+    this.use.set(life, use)
+    return use
   }
 
-  beginSession(): void {
-    this.confirmed.clear()
-    this.pulled = 0
+  handlesOf(life: number): number {
+    return this.useOf(life).handles
+  }
+
+  confirm(life: number, key: string, bytes: number): void {
+    this.useOf(life).confirmed.set(key, bytes)
+  }
+
+  beginSession(life: number): void {
+    const use = this.useOf(life)
+    use.confirmed.clear()
+    use.pulled = 0
   }
 
   private noteHeld(life: number): void {
-    let confirmed = 0
-    for (const bytes of this.confirmed.values()) confirmed += bytes
-    const bytes = this.pulled - confirmed
+    const use = this.useOf(life)
+    let bytes = use.pulled
+    for (const confirmed of use.confirmed.values()) bytes -= confirmed
     this.world.history.held.push({ ...this.world.moment(), name: this.given.name, life, bytes })
   }
 
@@ -266,12 +281,12 @@ export class SimulatedSource {
         Effect.acquireRelease(
           Effect.suspend(() => {
             if (this.node === undefined || this.isUnreadable) return Effect.fail(this.unreadable("NotFound"))
-            this.handles++
+            this.useOf(life).handles++
             return Effect.succeed(this.node)
           }),
           () =>
             Effect.sync(() => {
-              this.handles--
+              this.useOf(life).handles--
             })
         ),
         (handle) => Effect.as(this.unchanged(life, fingerprint, handle), opened(handle))

@@ -1,7 +1,7 @@
 import { Chance } from "./Chance.js"
 import type { CallTrouble, PutTrouble } from "./Faults.js"
 import type { Exchange, History, Moment, Operation } from "./History.js"
-import { Machine, Process } from "./Process.js"
+import { Machine, Process, type Stop } from "./Process.js"
 import type { Risk, Scenario } from "./Scenario.js"
 import { Timeline } from "./Timeline.js"
 
@@ -28,35 +28,28 @@ const emptyHistory = (): History => ({
   printed: [],
   held: [],
   troubles: new Map(),
-  jumps: []
+  jumps: [],
+  locks: [],
+  entries: []
 })
 
-interface Trigger {
-  readonly atStep: number
-  readonly run: () => void
-}
-
-/** What all parts of a history share: time, the computer with its one process, chance, and what is written down. */
+/** What all parts of a history share: time, the computer with the process that runs now, chance, and what is written down. */
 export class World {
   readonly timeline = new Timeline(beginning)
   readonly machine: Machine
   readonly history = emptyHistory()
   readonly chance: Chance
   process: Process
-  life = 0
   private steps = 0
   /** When something happened last. */
   lastAt = beginning
-  private stepsOfLife = 0
-  private killAfter: number | undefined
-  private triggers: Array<Trigger> = []
   private readonly happened = new Map<Risk<unknown>, number>()
   /** Everything that is on its way. */
   readonly open = new Set<Exchange>()
 
   constructor(readonly scenario: Scenario) {
     this.machine = new Machine(this.timeline, scenario.skew)
-    this.process = new Process(this.timeline, this.machine)
+    this.process = this.newProcess(0, undefined)
     this.chance = new Chance(scenario.seed ^ 0x5bd1e995)
   }
 
@@ -69,38 +62,38 @@ export class World {
     return this.timeline.now - beginning
   }
 
+  /** Where the history stands, without a step of its own. */
+  get present(): Moment {
+    return { step: this.steps, at: this.timeline.now }
+  }
+
   /** Something happens. The process may be killed by then, or just at this. */
   moment(): Moment {
     this.steps++
     this.lastAt = this.timeline.now
-    if (this.process.isAlive && this.life > 0) {
-      this.stepsOfLife++
-      if (this.killAfter !== undefined && this.stepsOfLife >= this.killAfter) this.process.kill()
-    }
+    this.process.step()
     return { step: this.steps, at: this.timeline.now }
   }
 
-  beginLife(killAfter: number | undefined): void {
-    this.process = new Process(this.timeline, this.machine)
-    this.life++
-    this.stepsOfLife = 0
-    this.killAfter = killAfter
-    this.triggers = []
+  private newProcess(life: number, stop: Stop | undefined): Process {
+    return new Process(this.timeline, this.machine, life, stop, (process) => {
+      this.process = process
+    })
+  }
+
+  beginLife(life: number, stop: Stop | undefined): Process {
+    this.process = this.newProcess(life, stop)
+    return this.process
+  }
+
+  /** The number of the life that runs now. */
+  get life(): number {
+    return this.process.life
   }
 
   /** After so many steps of the present life. */
   afterSteps(count: number, run: () => void): void {
-    this.triggers.push({ atStep: count, run })
-  }
-
-  /** Runs what is due by the steps of this life; false when nothing is. */
-  pullTriggers(): boolean {
-    if (this.triggers.length === 0) return false
-    const due = this.triggers.filter(({ atStep }) => atStep <= this.stepsOfLife)
-    if (due.length === 0) return false
-    this.triggers = this.triggers.filter(({ atStep }) => atStep > this.stepsOfLife)
-    for (const { run } of due) run()
-    return true
+    this.process.afterSteps(count, run)
   }
 
   met(trouble: string): void {

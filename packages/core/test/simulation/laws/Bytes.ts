@@ -43,8 +43,10 @@ const judgeUploaded = (trial: Trial, run: Run): void => {
 // The etags that a part was stored under, in the order in which the client was told
 const lastTold = (trial: Trial, complete: Exchange): ReadonlyMap<number, string> => {
   const etags = new Map<number, { readonly step: number; readonly etag: string }>()
-  for (const { fileId, part, told } of trial.history.exchanges) {
+  for (const exchange of trial.history.exchanges) {
+    const { fileId, part, told } = exchange
     if (fileId !== complete.fileId || part === undefined || told?.etag === undefined) continue
+    if (!trial.isKnownTo(complete.life, exchange, told)) continue
     if (!isBefore(told, complete.started) || (etags.get(part)?.step ?? -1) > told.step) continue
     etags.set(part, { step: told.step, etag: told.etag })
   }

@@ -1,4 +1,4 @@
-import type { Exchange, Run } from "../History.js"
+import type { Exchange, Life, Run } from "../History.js"
 import { signatureMark, token } from "../World.js"
 import type { Trial } from "./Trial.js"
 import { isBefore, isComplete, isInitiate, isPut } from "./Trial.js"
@@ -115,8 +115,9 @@ const judgeProgress = (trial: Trial, run: Run): void => {
   }
 }
 
-const judgeGate = (trial: Trial): void => {
-  const changes = trial.history.exchanges.filter(isPut).flatMap((one) => [
+const judgeGate = (trial: Trial, life: Life): void => {
+  const puts = trial.history.exchanges.filter((one) => one.life === life.number && isPut(one))
+  const changes = puts.flatMap((one) => [
     { step: one.started.step, by: 1 },
     { step: one.ended?.step ?? Number.POSITIVE_INFINITY, by: -1 }
   ]).sort((one, other) => one.step - other.step)
@@ -136,5 +137,5 @@ export const conduct = (trial: Trial): void => {
     judgeProgress(trial, run)
   }
   judgeSecrets(trial)
-  judgeGate(trial)
+  for (const life of trial.history.lives) judgeGate(trial, life)
 }

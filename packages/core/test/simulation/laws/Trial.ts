@@ -2,7 +2,7 @@ import type { Exchange, History, Moment, Run, Session, Version } from "../Histor
 import type { Scenario, SourceCase } from "../Scenario.js"
 import type { Told } from "../Simulation.js"
 
-export type Law = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12
+export type Law = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13
 
 export interface Violation {
   readonly law: Law
@@ -54,6 +54,12 @@ export class Trial {
       run.life === life && run.name === name && run.settled !== undefined && isBefore(run.settled, started)
     )
     return `${life} ${ended.length}`
+  }
+
+  /** Whether a life can know what happened in another: before its own beginning. */
+  isKnownTo(life: number, { life: other }: Exchange, moment: Moment): boolean {
+    const started = this.history.lives[life - 1]?.started
+    return other === life || started === undefined || isBefore(moment, started)
   }
 
   sessionsOf(name: string): ReadonlyArray<Session> {
