@@ -16,6 +16,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Crc32 from "./base/crc32.js"
 import { hidden } from "./base/unshown.js"
+import type { TextStore } from "./ledger/jsonStore.js"
 import { jsonStore } from "./ledger/jsonStore.js"
 import type { Receipts } from "./ledger/receiptsByKey.js"
 import { receiptsByKey } from "./ledger/receiptsByKey.js"
@@ -91,6 +92,13 @@ export interface Service {
   readonly patience?: Duration.DurationInput | undefined
   /** Takes the lock of an upload for the lifetime of the scope. */
   readonly lock: Lock
+  /**
+   * Whether this process still has the lock of an upload that it has taken. For a lock that can be lost before its scope
+   * closes, such as a lease that ran out while the process was frozen or its connection was gone: an upload then changes
+   * nothing any more and fails with `UploadLocked`. An upload waits for the answer. Whoever lost a lock may take it again
+   * only after the scope of the lost one has closed. If omitted, a lock is held until then.
+   */
+  readonly isHeld?: ((id: string) => Effect.Effect<boolean>) | undefined
   /** What is known about an upload; none if there is nothing, or nothing readable. */
   readonly find: (id: string) => Effect.Effect<Option.Option<Unfinished>>
   /** Records the start of a session, replacing whatever was there. */
@@ -142,6 +150,8 @@ export interface Options {
   /** Such as a `KeyValueStore`. An upload waits ten seconds for an operation at most, then goes on without the ledger. */
   readonly store: Pick<KeyValueStore.KeyValueStore, "get" | "set" | "remove">
   readonly lock: Lock
+  /** Whether the lock of an upload is still held, for one that can be lost. Each write of the store asks it. */
+  readonly isHeld?: Service["isHeld"]
   /** Whether part URLs are kept. Only for a store that nobody else can read. */
   readonly keepUrls: boolean
   /**
@@ -189,6 +199,17 @@ export const waitForLock = (
         : Effect.delay(waitForLock(lock, id, pause, triesLeft - 1), pause)
   )
 
+// Each write asks by itself: a process may be frozen between two, and lose the lock. A key begins with the id.
+const whileHeld = (isHeld: (id: string) => Effect.Effect<boolean>, store: TextStore): TextStore => {
+  const ifHeld = <E>(key: string, write: Effect.Effect<void, E>): Effect.Effect<void, E> =>
+    key === indexKey ? write : Effect.asVoid(Effect.whenEffect(write, isHeld(key.slice(0, key.indexOf("/")))))
+  return {
+    get: (key) => store.get(key),
+    set: (key, text) => ifHeld(key, store.set(key, text)),
+    remove: (key) => ifHeld(key, store.remove(key))
+  }
+}
+
 // All uploads of a store share the index. Its lock is held only for one small write, so waiting for it is fine.
 const lockIndex = (lock: Lock) => waitForLock(lock, indexKey, "20 millis", 250)
 
@@ -212,7 +233,10 @@ export const withoutUrls = ({ session: { urls: _, ...session }, ...record }: Upl
  */
 export const make = (options: Options): Effect.Effect<Service> =>
   Effect.map(Effect.makeSemaphore(1), (indexTurn) => {
-    const { store } = options
+    const { isHeld } = options
+    const store = isHeld === undefined ? options.store : whileHeld(isHeld, options.store)
+    const ifHeld = <E>({ id }: UploadRecord, write: Effect.Effect<void, E>): Effect.Effect<void, E> =>
+      isHeld === undefined ? write : Effect.asVoid(Effect.whenEffect(write, isHeld(id)))
     const records = jsonStore(store, RecordJson)
     const receipts = options.receipts ?? receiptsByKey(store)
     const index = jsonStore(store, IndexJson)
@@ -227,10 +251,11 @@ export const make = (options: Options): Effect.Effect<Service> =>
     )
 
     const changeIndex = (
+      record: UploadRecord,
       change: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
     ): Effect.Effect<void, StoreFailure> => {
       if (options.prefixes !== undefined) return Effect.void
-      const changed = Effect.flatMap(readIndex, (ids) => index.set(indexKey, change(ids)))
+      const changed = Effect.flatMap(readIndex, (ids) => ifHeld(record, index.set(indexKey, change(ids))))
       return indexTurn.withPermits(1)(Effect.scoped(Effect.zipRight(lockIndex(options.lock), changed)))
     }
 
@@ -251,24 +276,27 @@ export const make = (options: Options): Effect.Effect<Service> =>
 
     // The record is removed last: as long as it is there, the next run finds what is left and removes it.
     const remove = (record: UploadRecord) =>
-      options.removeAll?.(record.id) ?? Effect.zipRight(receipts.remove(record), store.remove(recordKey(record.id)))
+      options.removeAll === undefined
+        ? Effect.zipRight(receipts.remove(record), store.remove(recordKey(record.id)))
+        : ifHeld(record, options.removeAll(record.id))
 
     return {
       keepUrls: options.keepUrls,
       lock: options.lock,
+      isHeld,
       find: (id) => foundAt(id, (record) => record.id === id),
       begin: (record) =>
         written(() =>
           Effect.zipRight(
-            changeIndex((ids) => Arr.dedupe([...ids, record.id])),
+            changeIndex(record, (ids) => Arr.dedupe([...ids, record.id])),
             records.set(recordKey(record.id), options.keepUrls ? record : withoutUrls(record))
           )
         ),
-      receive: (record, receipt) => written(() => receipts.add(record, receipt)),
+      receive: (record, receipt) => written(() => ifHeld(record, receipts.add(record, receipt))),
       completing: (record) =>
         written(() => records.set(recordKey(record.id), { ...withoutUrls(record), phase: "completing" })),
       forget: (record) =>
-        written(() => Effect.zipRight(remove(record), changeIndex(Arr.filter((id) => id !== record.id)))),
+        written(() => Effect.zipRight(remove(record), changeIndex(record, Arr.filter((id) => id !== record.id)))),
       unfinished: orThrown(() => options.prefixes ?? readIndex).pipe(
         Effect.catchAll((error) => Effect.as(tell("read")(error), Arr.empty<string>())),
         Effect.flatMap(Effect.forEach((prefix) => foundAt(prefix, () => true))),

@@ -26,7 +26,7 @@ import * as Decide from "./decide.js"
 import * as PartTransfer from "./part.js"
 import * as UploadResume from "./resume.js"
 import type { Running, Upload } from "./running.js"
-import { closed, given, make, openedSource, record } from "./running.js"
+import { closed, given, ifHeld, make, openedSource, record } from "./running.js"
 import { deadlineOf, isFinal } from "./session.js"
 import type * as S from "./state.js"
 import { asCall } from "./state.js"
@@ -101,8 +101,11 @@ const open = (upload: Running, { after, tries }: S.Opening): Step<S.Opened> =>
     }
     const file = { name, mediaType, size, ...(metadata && { metadata }) }
     const session = plan._tag === "SinglePlan"
-      ? yield* service.initiateUpload(file)
-      : yield* service.initiateLargeUpload({ ...file, parts: yield* partsToAskFor(upload, plan.parts) })
+      ? yield* ifHeld(upload, service.initiateUpload(file))
+      : yield* ifHeld(
+        upload,
+        service.initiateLargeUpload({ ...file, parts: yield* partsToAskFor(upload, plan.parts) })
+      )
     return {
       session,
       record: Option.isNone(id) ? undefined : yield* UploadResume.recordOf(source, id.value, session, metadata),
@@ -163,17 +166,20 @@ const send = (upload: Running, state: S.Sending): Step<S.Receipts> =>
     let hasFailed = false
     const unlessOver = Effect.suspend(() => hasFailed ? Effect.never : Effect.void)
     const put = ({ partNumber, range, url }: S.Part): Step<PartReceipt> =>
-      PartTransfer.run({
-        run,
-        source,
-        opened: { ...content, section: (range) => Effect.zipRight(unlessOver, content.section(range)) },
-        partNumber,
-        range,
-        url,
-        kind: session.uploadId === undefined ? "single" : "part",
-        encryptionHeaders: profile.encryptionHeaders,
-        look: checkDeadline(upload, session, deadline)
-      }).pipe(
+      ifHeld(
+        upload,
+        PartTransfer.run({
+          run,
+          source,
+          opened: { ...content, section: (range) => Effect.zipRight(unlessOver, content.section(range)) },
+          partNumber,
+          range,
+          url,
+          kind: session.uploadId === undefined ? "single" : "part",
+          encryptionHeaders: profile.encryptionHeaders,
+          look: checkDeadline(upload, session, deadline)
+        })
+      ).pipe(
         Effect.tapError((error) => Effect.sync(() => upload.failure ??= error)),
         Effect.tapErrorCause(() => Effect.sync(() => hasFailed = true)),
         Effect.map(({ attempts, checksum, etag, perhapsRepeated }): PartReceipt => ({
@@ -218,16 +224,19 @@ const complete = (upload: Running, state: S.Completing): Step<FileRecord> =>
       yield* given(ledger, ({ service }) => service.completing(record))
     }
     yield* beginCompleting(upload, state)
-    return yield* uploadId === undefined
-      ? service.completeUpload({
-        fileId,
-        numericIds,
-        name,
-        mediaType,
-        etag: receipts[0]?.etag,
-        size
-      })
-      : service.completeLargeUpload({ fileId, uploadId, numericIds, parts: receipts })
+    return yield* ifHeld(
+      upload,
+      uploadId === undefined
+        ? service.completeUpload({
+          fileId,
+          numericIds,
+          name,
+          mediaType,
+          etag: receipts[0]?.etag,
+          size
+        })
+        : service.completeLargeUpload({ fileId, uploadId, numericIds, parts: receipts })
+    )
   })
 
 const ask = (upload: Running, state: S.Asking): Step<S.Asked> =>

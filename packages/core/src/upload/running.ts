@@ -15,6 +15,7 @@ import type { Service } from "../ServiceApi.js"
 import { ServiceApi } from "../ServiceApi.js"
 import type { SourceError } from "../SourceError.js"
 import type { UploadError } from "../UploadError.js"
+import { UploadLocked } from "../UploadError.js"
 import * as UploadLedger from "../UploadLedger.js"
 import type { CheckedOptions } from "../UploadOptions.js"
 import type { OpenSource, UploadSource } from "../UploadSource.js"
@@ -151,6 +152,22 @@ export const given = <A>(
     // A store that hangs may not be interruptible either
     return untilTimerUnwaited(Effect.asSome(Effect.suspend(() => operation(ledger))), patience, givenUp)
   })
+
+/**
+ * Does what would change an upload, unless its lock was lost: whoever has it now may have taken the upload over.
+ *
+ * @internal
+ */
+export const ifHeld = <A, E, R>(
+  { id, ledger: { service: { isHeld } }, source }: Running,
+  change: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | UploadLocked, R> =>
+  isHeld === undefined || Option.isNone(id)
+    ? change
+    : Effect.if(isHeld(id.value), {
+      onTrue: () => change,
+      onFalse: () => new UploadLocked({ fileName: source.name })
+    })
 
 /**
  * Makes the ledger hold what was decided.

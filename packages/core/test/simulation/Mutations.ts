@@ -74,5 +74,11 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
     module: "upload/decide",
     from: "notice, session, receipts, refused: undefined",
     to: "notice, session, receipts: [], refused: undefined"
+  },
+  13: {
+    without: "asking whether the lock is still held before what is written",
+    module: "UploadLedger",
+    from: "whileHeld(isHeld, options.store)",
+    to: "options.store"
   }
 }

@@ -220,7 +220,12 @@ export class Program {
     const none: UploadLedger.Service | undefined = undefined
     return ledger === "none"
       ? Effect.succeed(none)
-      : UploadLedger.make({ store: this.disk.store, lock: this.disk.lock, keepUrls: ledger === "with URLs" })
+      : UploadLedger.make({
+        store: this.disk.store,
+        lock: this.disk.lock,
+        isHeld: this.disk.isHeld,
+        keepUrls: ledger === "with URLs"
+      })
   }
 
   // Built by hand: what layers cost would be half of a history
