@@ -19,6 +19,10 @@ const mayFailFinalized: ReadonlySet<string> = new Set([
   "StoredSizeDiffers"
 ])
 
+// Who has taken over completes it, and whoever had it need not know
+const isByOther = (trial: Trial, run: Run, { fileId }: Exchange): boolean =>
+  trial.history.exchanges.some((one) => isComplete(one) && one.fileId === fileId && one.life > run.life)
+
 const judgeCompletion = (trial: Trial, run: Run): void => {
   const exchanges = trial.exchangesOf(run)
   if (exchanges === undefined || run.settled === undefined || wasMisled(exchanges)) return
@@ -36,7 +40,7 @@ const judgeCompletion = (trial: Trial, run: Run): void => {
         () => `${run.name} failed after a Complete without an answer, and nobody asked for the file`
       )
     }
-    const finalized = session?.finalized
+    const finalized = isByOther(trial, run, complete) ? undefined : session?.finalized
     if (finalized !== undefined && isBefore(complete.started, finalized)) {
       trial.check(
         4,

@@ -56,10 +56,9 @@ export class Trial {
     return `${life} ${ended.length}`
   }
 
-  /** Whether a life can know what happened in another: before its own beginning. */
+  /** Whether a life can know what happened in another: before it took a lock, and with it what was recorded. */
   isKnownTo(life: number, { life: other }: Exchange, moment: Moment): boolean {
-    const started = this.history.lives[life - 1]?.started
-    return other === life || started === undefined || isBefore(moment, started)
+    return other === life || this.history.locks.some((lock) => lock.life === life && isBefore(moment, lock))
   }
 
   sessionsOf(name: string): ReadonlyArray<Session> {
