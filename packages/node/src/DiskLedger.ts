@@ -221,12 +221,14 @@ const makeWith = (
     const { locked, takenOver, ...kept } = yield* JournaledStore.make(fs, directory, PrivateStore.make(fs, directory))
     const noted = <A>(read: Effect.Effect<A, PlatformError>) =>
       Effect.tapError(read, (error) => Effect.sync(() => onUnreadable(error)))
+    const locks = yield* FileLock.makeLocks(fs, directory, { takenOver })
     const ledger = yield* UploadLedger.make({
       ...kept,
       store: keyValueStore({ ...kept.store, get: (key) => noted(kept.store.get(key)) }),
       prefixes: noted(kept.prefixes),
       receipts: ReceiptLines.make(kept),
-      lock: locked(yield* FileLock.make(fs, directory, { takenOver })),
+      lock: locked(locks),
+      isHeld: locks.isHeld,
       keepUrls: options.keepUrls ?? true
     })
     return forgettingOld(ledger, kept)

@@ -879,6 +879,36 @@ describe("the lock of an upload", () => {
       }
     }).pipe(Effect.provide(NodeContext.layer)))
 
+  it.scopedLive("changes nothing after it was taken over, when process start times are unavailable", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const withoutProc = {
+        ...fs,
+        readFileString: (path: string) => fs.readFileString(path.replace(/^\/proc/, "/nowhere"))
+      }
+      const directory = yield* fresh
+      const ledger = yield* Effect.provideService(
+        DiskLedger.make({ directory }),
+        FileSystem.FileSystem,
+        withoutProc
+      )
+      const { isHeld } = ledger
+      assert.isDefined(isHeld)
+      const holding = yield* Scope.make()
+      assert.isTrue(yield* Scope.extend(ledger.lock("a"), holding))
+      yield* ledger.begin(recordOf("a"))
+      assert.isTrue(yield* isHeld("a"))
+      // as a process does that has not seen this one for ten minutes
+      yield* plant(directory, "a", JSON.stringify({ pid: process.pid, taking: "the other's" }))
+      assert.isFalse(yield* isHeld("a"))
+      const before = yield* contents(directory)
+      yield* ledger.receive(recordOf("a"), receiptOf(1))
+      yield* ledger.completing(recordOf("a"))
+      yield* ledger.forget(recordOf("a"))
+      yield* Scope.close(holding, Exit.void)
+      assert.strictEqual(yield* contents(directory), before)
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.effect("counts its holder as dead after a reboot, when process start times are unavailable", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

@@ -108,6 +108,24 @@ export const look = (
   Effect.map(ProcessIdentity.make(fs), ({ isAlive }) => flow(pathIn(directory), isHeldAt(fs, isAlive)))
 
 /**
+ * Locks, and whether one that was taken is still held: not asked where none is lost as long as its process runs.
+ *
+ * @internal
+ */
+export interface Locks {
+  readonly lock: Lock
+  readonly isHeld: ((id: string) => Effect.Effect<boolean>) | undefined
+}
+
+/**
+ * {@link makeLocks} without a look back.
+ *
+ * @internal
+ */
+export const make = (fs: FileSystem.FileSystem, directory: Place, options?: Options): Effect.Effect<Lock> =>
+  Effect.map(makeLocks(fs, directory, options), ({ lock }) => lock)
+
+/**
  * One lock file per id, containing its owner, in a private directory. The owner is written aside, or is in another
  * lock that is held here, and is hard-linked into place: only one process can succeed, and the lock file never exists
  * without its owner in it. A lock whose owner is
@@ -117,11 +135,11 @@ export const look = (
  *
  * @internal
  */
-export const make = (
+export const makeLocks = (
   fs: FileSystem.FileSystem,
   directory: Place,
   { secondsUp, takenOver = () => Effect.void, what = "Uploads" }: Options = {}
-): Effect.Effect<Lock> =>
+): Effect.Effect<Locks> =>
   Effect.map(ProcessIdentity.make(fs, secondsUp), ({ isAlive, isRecognizable, own }) => {
     const pathOf = pathIn(directory)
     const read = readWith(fs)
@@ -177,6 +195,8 @@ export const make = (
         : Effect.whenEffect(show, isStill(held)).pipe(
           Effect.ignore,
           Effect.schedule(Schedule.spaced(ProcessIdentity.beat)),
+          // whoever takes a lock may be uninterruptible, and a fiber begins as the one that forks it
+          Effect.interruptible,
           Effect.forkScoped,
           Effect.asVoid
         )
@@ -250,7 +270,14 @@ export const make = (
         return { lock: Option.none<Taken>(), isOurs }
       })
 
-    return (id) =>
+    // One that could not be created is nobody else's either. If it cannot be read, nobody has taken it.
+    const isHeldStill = (id: string): Effect.Effect<boolean> =>
+      Effect.suspend(() => {
+        const path = pathOf(id)
+        return mine.has(path) ? Effect.orElseSucceed(isStill({ path, taking }), () => true) : Effect.succeed(true)
+      })
+
+    const lock: Lock = (id) =>
       Effect.acquireRelease(
         take(pathOf(id)).pipe(
           Effect.map((lock) => ({ lock, isOurs: Option.isSome(lock) })),
@@ -266,4 +293,6 @@ export const make = (
         ),
         Effect.map(({ isOurs }) => isOurs)
       )
+
+    return { lock, isHeld: isRecognizable ? undefined : isHeldStill }
   })

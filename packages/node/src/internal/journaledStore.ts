@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
+import type { Locks } from "./fileLock.js"
 import * as GroupedAppends from "./groupedAppends.js"
 import { untilLetGo, untilReadable } from "./heldFile.js"
 import { isMissing, messageOf } from "./platformError.js"
@@ -205,9 +206,9 @@ export const make = (
         onSuccess: () => true
       })
 
-    const moveOut = (name: string, content: Content): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        if (isEmpty(content)) return Effect.void
+    const moveOut = (name: string, content: Content, isOurs: Effect.Effect<boolean>): Effect.Effect<void> =>
+      Effect.flatMap(isOurs, (isOurs) => {
+        if (!isOurs || isEmpty(content)) return Effect.void
         return Effect.zipRight(
           intoFiles(name, content),
           Effect.suspend(() => {
@@ -220,7 +221,7 @@ export const make = (
         Effect.ensuring(Effect.sync(() => held.delete(name)))
       )
 
-    const holding = (name: string): Effect.Effect<void, never, Scope.Scope> =>
+    const holding = (name: string, isOurs: Effect.Effect<boolean>): Effect.Effect<void, never, Scope.Scope> =>
       Effect.flatMap(
         Effect.zipRight(adopt(name), isInFiles(name)),
         (inFiles) =>
@@ -230,7 +231,7 @@ export const make = (
               held.set(name, content)
               return content
             }),
-            (content) => moveOut(name, content)
+            (content) => moveOut(name, content, isOurs)
           ))
       )
 
@@ -303,9 +304,11 @@ export const make = (
       })
 
     return {
-      /** A lock whose holder writes to the journal. */
-      locked: (lock: Lock): Lock => (id) =>
-        Effect.uninterruptible(Effect.tap(lock(id), (taken) => taken ? holding(nameOf(id)) : Effect.void)),
+      /** A lock whose holder writes to the journal. What whoever has lost it had there has been moved by another. */
+      locked: ({ isHeld = () => Effect.succeed(true), lock }: Locks): Lock => (id) =>
+        Effect.uninterruptible(
+          Effect.tap(lock(id), (taken) => taken ? holding(nameOf(id), isHeld(id)) : Effect.void)
+        ),
       /** Tells that the lock of an id was taken from a dead process, whose journal may say something of it. */
       takenOver: (id: string): Effect.Effect<void> => Effect.sync(() => void orphans?.add(nameOf(id))),
       store: { get, set, remove: files.store.remove },
