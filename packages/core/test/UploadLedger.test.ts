@@ -158,6 +158,44 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual(yield* ledger.unfinished, [])
     }))
 
+  const keptElsewhere = (change: Effect.Effect<void>): Partial<UploadLedger.Options> => ({
+    removeAll: () => change,
+    prefixes: Effect.succeed([]),
+    receipts: { add: () => change, all: () => Effect.succeed([]), remove: () => change }
+  })
+
+  for (const where of ["by keys", "elsewhere"] as const) {
+    it.effect(`asks before each change whether the lock is still held, and changes nothing once it is lost: ${where}`, () =>
+      Effect.gen(function*() {
+        const record = recordOf("a", 2)
+        for (let mostChanges = 0; mostChanges <= 9; mostChanges++) {
+          let asked = 0
+          let changes = 0
+          const { store } = openStore()
+          const change = Effect.sync(() => {
+            changes++
+          })
+          const ledger = yield* UploadLedger.make({
+            store: {
+              ...store,
+              set: (key, text) => Effect.zipRight(change, store.set(key, text)),
+              remove: (key) => Effect.zipRight(change, store.remove(key))
+            },
+            lock: openLock().lock,
+            isHeld: (id) => Effect.sync(() => id === record.id && ++asked <= mostChanges),
+            keepUrls: true,
+            ...(where === "by keys" ? {} : keptElsewhere(change))
+          })
+          yield* ledger.begin(record)
+          yield* ledger.receive(record, receiptOf(1))
+          yield* ledger.completing(record)
+          yield* ledger.forget(record)
+          assert.isAtMost(changes, mostChanges)
+          if (mostChanges === 9) assert.strictEqual(changes, where === "by keys" ? 8 : 4)
+        }
+      }))
+  }
+
   it.effect("lists every upload when many begin at the same time, and writes to the index in turn", () =>
     Effect.gen(function*() {
       const ids = Array.from({ length: 40 }, (_, index) => `upload-${index}`)

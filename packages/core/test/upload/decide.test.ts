@@ -16,10 +16,11 @@ import type * as UploadRecord from "../../src/ledger/record.js"
 import * as Decide from "../../src/upload/decide.js"
 import { isDoubtful, meaningOf, namesInvalidPart, wasAnswered } from "../../src/upload/meaning.js"
 import type { Asked, Found, Opened, Proof, Receipts, State, Terms } from "../../src/upload/state.js"
-import { presigned } from "../fixtures/presignedUrls.js"
+import { presigned, signedAt } from "../fixtures/presignedUrls.js"
 import { serviceErrors, sourceErrors, storageErrors } from "./golden.js"
 
-const now = Date.UTC(2026, 0, 1)
+// when the URLs were signed
+const now = signedAt
 
 const limits = { ...ServiceProfile.standard.limits, minimumPartSize: 1 }
 
@@ -34,17 +35,31 @@ const checked = Effect.runSync(UploadOptions.check(source, { strategy: "multipar
 
 const url = presigned({ seconds: 10_800 })
 
-const sessionOf = (fileId: string, parts: number): UploadSession.MultipartSession => ({
-  _tag: "MultipartSession",
-  fileId,
-  uploadId: "u",
-  clockOffset: 0,
-  openedAt: now,
-  extra: {},
-  urls: Arr.makeBy(parts, () => url)
-})
+const hours = 3_600_000
 
-const recordOf = (fileId: string, phase: "uploading" | "completing"): UploadRecord.UploadRecord => ({
+/** How a file is sent: as a whole, or in parts. */
+type Kind = "single" | "multipart"
+
+const countOf = (kind: Kind): number => kind === "single" ? 1 : 3
+
+const sessionOf = (
+  kind: Kind,
+  fileId: string,
+  clockOffset: number,
+  parts = countOf(kind)
+): UploadSession.UploadSession => {
+  const fields = { fileId, clockOffset, openedAt: now, extra: {} }
+  return kind === "single"
+    ? { ...fields, _tag: "SingleSession", url }
+    : { ...fields, _tag: "MultipartSession", uploadId: "u", urls: [url, ...Arr.replicate(url, parts - 1)] }
+}
+
+const recordOf = (
+  kind: Kind,
+  fileId: string,
+  phase: "uploading" | "completing",
+  parts = countOf(kind)
+): UploadRecord.UploadRecord => ({
   version: 1,
   id: "i",
   service: "https://service.test",
@@ -54,11 +69,11 @@ const recordOf = (fileId: string, phase: "uploading" | "completing"): UploadReco
   checksumAlgorithm: "crc32",
   session: {
     fileId,
-    uploadId: "u",
+    ...(kind === "single" ? {} : { uploadId: "u" }),
     clockOffset: 0,
     openedAt: now,
-    parts: 3,
-    ...(phase === "uploading" ? { urls: [url, url, url] } : {})
+    parts,
+    ...(phase === "uploading" ? { urls: [url, ...Arr.replicate(url, parts - 1)] } : {})
   },
   phase,
   startedAt: now
@@ -112,25 +127,26 @@ const left = <A>(
   errors: ReadonlyArray<UploadError.UploadError>
 ): ReadonlyArray<Either.Either<A, UploadError.UploadError>> => errors.map((error) => Either.left(error))
 
-const founds: ReadonlyArray<Found["left"]> = [
-  undefined,
-  ...[
-    ...receiptsOf(2).map((receipts) => ({ record: recordOf("f0", "uploading"), receipts })),
-    ...receiptsOf(2).map((receipts) => ({ record: recordOf("f0", "completing"), receipts })),
-    ...receiptsOf(3).map((receipts) => ({ record: recordOf("f0", "completing"), receipts }))
-  ],
-  ...[recordOf("f0", "uploading"), recordOf("f0", "completing")].flatMap((record) =>
-    [
-      { ...record, service: "https://other.test" },
-      { ...record, mediaType: "text/other" },
-      { ...record, fingerprint: { ...record.fingerprint, size: 94 } },
-      { ...record, session: { ...record.session, urls: undefined } },
-      // by our clock
-      { ...record, session: { ...record.session, clockOffset: 4 * 3_600_000 } },
-      { ...record, session: { ...record.session, partSize: 1 } }
-    ].map((record) => ({ record, receipts: [] }))
-  )
-]
+/** What the ledger may have, and our clock: right, or hours ahead. */
+const foundsOf = (kind: Kind): ReadonlyArray<Found> => {
+  const count = countOf(kind)
+  const uploading = recordOf(kind, "f0", "uploading")
+  const completing = recordOf(kind, "f0", "completing")
+  const begun = receiptsOf(count - 1).map((receipts) => ({ record: uploading, receipts }))
+  const strange = [uploading, completing].flatMap((record) => [
+    { ...record, service: "https://other.test" },
+    { ...record, mediaType: "text/other" },
+    { ...record, fingerprint: { ...record.fingerprint, size: 94 } },
+    { ...record, session: { ...record.session, urls: undefined } }
+  ]).concat(kind === "single" ? [] : [recordOf(kind, "f0", "uploading", 96), recordOf(kind, "f0", "completing", 96)])
+  return [
+    { left: undefined, now },
+    ...begun.map((left) => ({ left, now })),
+    ...begun.map((left) => ({ left, now: now + 4 * hours })),
+    ...[count - 1, count].flatMap(receiptsOf).map((receipts) => ({ left: { record: completing, receipts }, now })),
+    ...strange.map((record) => ({ left: { record, receipts: [] }, now }))
+  ]
+}
 
 const contents = [
   Either.void,
@@ -139,7 +155,7 @@ const contents = [
 ] satisfies ReadonlyArray<Asked["content"]>
 
 /** Every end of the step of a state. */
-const endsOf = (terms: Terms, before: State, isOpen: boolean): ReadonlyArray<Ended> => {
+const endsOf = (terms: Terms, kind: Kind, before: State, isOpen: boolean): ReadonlyArray<Ended> => {
   const plain = (after: State): Ended => ({ after, isOpen, isProven: false })
   switch (before._tag) {
     case "Done":
@@ -148,9 +164,9 @@ const endsOf = (terms: Terms, before: State, isOpen: boolean): ReadonlyArray<End
     case "Finding":
       return [
         plain(Decide.found(terms, before, Either.left(locked))),
-        ...founds.map((left): Ended => ({
-          after: Decide.found(terms, before, Either.right({ left, now })),
-          isOpen: left?.record.phase === "completing",
+        ...foundsOf(kind).map((found): Ended => ({
+          after: Decide.found(terms, before, Either.right(found)),
+          isOpen: found.left?.record.phase === "completing",
           isProven: false
         }))
       ]
@@ -163,8 +179,13 @@ const endsOf = (terms: Terms, before: State, isOpen: boolean): ReadonlyArray<End
       ].map((end) => plain(Decide.proved(terms, before, end)))
     case "Opening": {
       const fileId = `f${before.number}`
-      const sessions = [sessionOf(fileId, 3), sessionOf(fileId, 96)]
-      const opened = sessions.map((session): Opened => ({ session, record: recordOf(fileId, "uploading"), now }))
+      const record = recordOf(kind, fileId, "uploading")
+      const opened: ReadonlyArray<Opened> = [
+        { session: sessionOf(kind, fileId, 0), record, now },
+        // the server's clock shows that ours is ahead
+        { session: sessionOf(kind, fileId, -4 * hours), record, now: now + 4 * hours },
+        { session: sessionOf("multipart", fileId, 0, 96), record, now }
+      ]
       return [...left<Opened>(ofCall), ...opened.map((one) => Either.right(one))].map((end) => ({
         after: Decide.opened(terms, before, end),
         isOpen: false,
@@ -172,9 +193,8 @@ const endsOf = (terms: Terms, before: State, isOpen: boolean): ReadonlyArray<End
       }))
     }
     case "Sending":
-      return [...left<Receipts>(ofPart), ...receiptsOf(3).map((receipts) => Either.right(receipts))].map((end) =>
-        plain(Decide.sent(terms, before, end))
-      )
+      return [...left<Receipts>(ofPart), ...receiptsOf(before.session.count).map((receipts) => Either.right(receipts))]
+        .map((end) => plain(Decide.sent(terms, before, end)))
     case "Completing":
       return [
         // Rejected etags are reported only for an upload that was not completed before
@@ -285,12 +305,12 @@ const longestFrom = (node: Node): number => {
 }
 
 /** Every step of every life, breadth first, and the most steps that one has. */
-const search = (terms: Terms): { readonly steps: ReadonlyArray<Step>; readonly longest: number } => {
+const search = (terms: Terms, kind: Kind): { readonly steps: ReadonlyArray<Step>; readonly longest: number } => {
   const steps: Array<Step> = []
   const first: Node = { state: Decide.initial, isOpen: false, next: [], longest: undefined }
   const known = new Map([["", first]])
   for (const node of known.values()) {
-    for (const end of endsOf(terms, node.state, node.isOpen)) {
+    for (const end of endsOf(terms, kind, node.state, node.isOpen)) {
       steps.push({ before: node.state, ...end })
       if (isEnd(end.after)) continue
       const key = `${keyOf(end.after)}|${end.isOpen}`
@@ -333,19 +353,20 @@ const laws: Readonly<Record<string, (step: Step, terms: Terms) => boolean>> = {
 const mostStepsOfSession = 5 + 6
 
 describe("the decisions of an upload, in every state with every end", () => {
-  for (const terms of everyTerms) {
+  const every = everyTerms.flatMap((terms) => (["single", "multipart"] as const).map((kind) => ({ kind, terms })))
+  for (const { kind, terms } of every) {
     const { maxSessions, unfinished } = terms.options
-    const { _tag } = terms.source
-    it(`hold the laws for a ${_tag} with ${maxSessions} sessions${unfinished === undefined ? "" : ", by its id"}`, () => {
-      const { longest, steps } = search(terms)
+    const byId = unfinished === undefined ? "" : ", by its id"
+    it(`hold the laws for a ${terms.source._tag} with ${maxSessions} ${kind} sessions${byId}`, () => {
+      const { longest, steps } = search(terms, kind)
       const broken = Object.entries(laws).flatMap(([law, holds]) =>
         steps.filter((step) => !holds(step, terms)).map(({ after, before }) =>
           `${law}: ${before._tag} -> ${after._tag}`
         )
       )
       assert.deepStrictEqual([...new Set(broken)], [])
-      // the session of an earlier process comes before those of this one
-      assert.isAtMost(longest, mostStepsOfSession * (1 + maxSessions), "comes to an end")
+      // what an earlier process left is found and proven, and its session comes before those of this one
+      assert.isAtMost(longest, 2 + mostStepsOfSession * (1 + maxSessions), "comes to an end")
       const all = ["Proving", "Opening", "Sending", "Completing", "Asking", "Done", "Failed"] as const
       assert.sameMembers([...new Set(steps.map(({ after }) => after._tag))], [...all])
     })

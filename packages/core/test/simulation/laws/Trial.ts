@@ -56,9 +56,12 @@ export class Trial {
     return `${life} ${ended.length}`
   }
 
-  /** Whether a life can know what happened in another: before it took a lock, and with it what was recorded. */
-  isKnownTo(life: number, { life: other }: Exchange, moment: Moment): boolean {
-    return other === life || this.history.locks.some((lock) => lock.life === life && isBefore(moment, lock))
+  /** Whether a life can know what another was told of a part: who had lost the lock by then has not recorded it. */
+  isKnownTo(life: number, { fileId, life: other, part }: Exchange, told: Moment): boolean {
+    return other === life ||
+      this.history.entries.some((entry) =>
+        entry.life === other && isBefore(told, entry) && entry.key.endsWith(`/${fileId}-${part}`)
+      )
   }
 
   sessionsOf(name: string): ReadonlyArray<Session> {
