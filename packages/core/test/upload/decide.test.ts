@@ -4,6 +4,7 @@ import {
   RetryPolicy,
   type ServiceError,
   ServiceProfile,
+  type SourceError,
   StorageError,
   UploadError,
   UploadOptions,
@@ -123,9 +124,8 @@ interface Ended {
   readonly isProven: boolean
 }
 
-const left = <A>(
-  errors: ReadonlyArray<UploadError.UploadError>
-): ReadonlyArray<Either.Either<A, UploadError.UploadError>> => errors.map((error) => Either.left(error))
+const left = <A, E>(errors: ReadonlyArray<E>): ReadonlyArray<Either.Either<A, E>> =>
+  errors.map((error) => Either.left(error))
 
 /** What the ledger may have, and our clock: right, or hours ahead. */
 const foundsOf = (kind: Kind): ReadonlyArray<Found> => {
@@ -148,11 +148,11 @@ const foundsOf = (kind: Kind): ReadonlyArray<Found> => {
   ]
 }
 
-const contents = [
+const contents: ReadonlyArray<Exclude<Asked["content"], undefined>> = [
   Either.void,
   Either.left(serviceErrors.notFound(1)),
   Either.left(serviceErrors.unavailable(1))
-] satisfies ReadonlyArray<Asked["content"]>
+]
 
 /** Every end of the step of a state. */
 const endsOf = (terms: Terms, kind: Kind, before: State, isOpen: boolean): ReadonlyArray<Ended> => {
@@ -172,8 +172,8 @@ const endsOf = (terms: Terms, kind: Kind, before: State, isOpen: boolean): Reado
       ]
     case "Proving":
       return [
-        ...left<Proof>(ofSource),
-        ...[Either.right(true), Either.right(false), ...left<boolean>(ofSource)].map((proof: Proof) =>
+        ...left<Proof, SourceError.SourceError>(ofSource),
+        ...[Either.right(true), Either.right(false), ...left<boolean, SourceError.SourceError>(ofSource)].map((proof) =>
           Either.right(proof)
         )
       ].map((end) => plain(Decide.proved(terms, before, end)))
@@ -186,14 +186,19 @@ const endsOf = (terms: Terms, kind: Kind, before: State, isOpen: boolean): Reado
         { session: sessionOf(kind, fileId, -4 * hours), record, now: now + 4 * hours },
         { session: sessionOf("multipart", fileId, 0, 96), record, now }
       ]
-      return [...left<Opened>(ofCall), ...opened.map((one) => Either.right(one))].map((end) => ({
+      return [...left<Opened, UploadError.UploadError>(ofCall), ...opened.map((one) => Either.right(one))].map((
+        end
+      ) => ({
         after: Decide.opened(terms, before, end),
         isOpen: false,
         isProven: false
       }))
     }
     case "Sending":
-      return [...left<Receipts>(ofPart), ...receiptsOf(before.session.count).map((receipts) => Either.right(receipts))]
+      return [
+        ...left<Receipts, UploadError.UploadError>(ofPart),
+        ...receiptsOf(before.session.count).map((receipts) => Either.right(receipts))
+      ]
         .map((end) => plain(Decide.sent(terms, before, end)))
     case "Completing":
       return [
