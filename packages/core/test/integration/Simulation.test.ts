@@ -10,7 +10,9 @@ describe("Simulation", () => {
     [9_134_675, "an upload is interrupted as storage refuses a part for good"],
     [9_022_400, "the computer sleeps while an interrupted upload writes into its ledger"],
     [55_733, "the computer falls asleep in the moment of an interruption"],
-    [7_012_997, "an upload goes on with the session of one that a firewall ended, in the same process"]
+    [7_012_997, "an upload goes on with the session of one that a firewall ended, in the same process"],
+    [8_000_092, "a frozen life thaws after another has taken its upload over"],
+    [8_000_321, "a frozen life has every part as another takes its upload over"]
   ])("holds the laws in history %d: %s", (seed) => {
     assert.deepStrictEqual(violations(run(seed)), [])
   })

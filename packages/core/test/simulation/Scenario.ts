@@ -389,7 +389,7 @@ const basic = (seed: number): Scenario => {
 
 /** The scenario of a seed. A frozen life has a chance of its own, so that all other seeds mean what they did. */
 export const ofSeed = (seed: number): Scenario => {
-  const chance = new Chance(seed ^ 0x2545f491)
+  const chance = new Chance(seed ^ 0x2545f492)
   const scenario = basic(seed)
   return chance.happens(0.1) ? withFrozenLife(chance, scenario) : scenario
 }
