@@ -164,10 +164,10 @@ export const ifHeld = <A, E, R>(
 ): Effect.Effect<A, E | UploadLocked, R> =>
   isHeld === undefined || Option.isNone(id)
     ? change
-    : Effect.if(isHeld(id.value), {
-      onTrue: () => change,
-      onFalse: () => new UploadLocked({ fileName: source.name })
-    })
+    : Effect.flatMap(
+      isHeld(id.value),
+      (held): Effect.Effect<A, E | UploadLocked, R> => held ? change : new UploadLocked({ fileName: source.name })
+    )
 
 /**
  * Makes the ledger hold what was decided.
