@@ -30,17 +30,17 @@ const bytes = fc.integer({ min: 1, max: 1_000_000 })
 
 describe("the speed of the line", () => {
   it("is the rate itself, without any doubt, where the rate is constant", () => {
-    void fc.assert(
+    fc.assert(
       fc.property(bytes, fc.integer({ min: 4, max: 40 }), (each, count) => {
         const { least, likely, most } = speedAfter(carrying(Array.from({ length: count }, () => each)), count)
         assert.deepStrictEqual([least, likely, most].map(Math.fround), [each / 5, each / 5, each / 5].map(Math.fround))
       }),
-      runs(200)
+      { numRuns: runs(200) }
     )
   })
 
   it("is what a plain mean and a plain deviation say of the last minute", () => {
-    void fc.assert(
+    fc.assert(
       fc.property(fc.array(bytes, { minLength: 4, maxLength: 40 }), (windows) => {
         const speed = speedAfter(carrying(windows), windows.length)
         const model = modelOf(windows)
@@ -48,12 +48,12 @@ describe("the speed of the line", () => {
         assert.approximately(speed.least, model.least, 1e-3)
         assert.strictEqual(speed.most, model.most)
       }),
-      runs(200)
+      { numRuns: runs(200) }
     )
   })
 
   it("does not change when nothing moves, and an interruption is seen all the same", () => {
-    void fc.assert(
+    fc.assert(
       fc.property(
         fc.array(bytes, { minLength: 1, maxLength: 20 }),
         fc.array(fc.integer({ min: 0, max: 30 })),
@@ -70,12 +70,12 @@ describe("the speed of the line", () => {
           assert.isTrue(Option.isNone(quiet.speed(later)))
         }
       ),
-      runs(200)
+      { numRuns: runs(200) }
     )
   })
 
   it("takes a line that got faster into account with the next full window, and knows no other after a minute", () => {
-    void fc.assert(
+    fc.assert(
       fc.property(bytes, fc.integer({ min: 2, max: 50 }), fc.integer({ min: 4, max: 20 }), (each, times, count) => {
         const slow = Array.from({ length: count }, () => each)
         const faster = (windows: number) =>
@@ -87,7 +87,7 @@ describe("the speed of the line", () => {
         assert.isAbove(faster(1).likely, each / 5)
         assert.deepStrictEqual(Math.fround(faster(kept).least), Math.fround(each * times / 5))
       }),
-      runs(200)
+      { numRuns: runs(200) }
     )
   })
 })
