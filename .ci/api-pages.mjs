@@ -34,14 +34,13 @@ const capitalized = (text) => text.charAt(0).toUpperCase() + text.slice(1)
  * the labels that say what anyone sees.
  *
  * @param {string} text
- * @returns {{ about: string, since: string, body: ReadonlyArray<string> }}
+ * @returns {{ about: string, body: ReadonlyArray<string> }}
  */
 const read = (text) => {
   const lines = text.slice(text.indexOf("\n## ") + 1).split("\n").slice(1)
   const contents = lines.findIndex((line) => line.startsWith("<h2 class=\"text-delta\""))
   const head = contents === -1 ? lines : lines.slice(0, contents)
   const about = head.filter((line) => line !== "---" && !line.startsWith("Added in ")).map(escaped).join("\n").trim()
-  const since = /^Added in v(.*)$/m.exec(head.join("\n"))?.[1] ?? ""
   /** @type {Array<string>} */
   const body = []
   let fenced = false
@@ -57,13 +56,13 @@ const read = (text) => {
       body.push(`## ${escaped(capitalized(line.slice(2)))}`)
     } else if (/^#{2,4} \S/.test(line)) {
       body.push(`#${escaped(line)}`)
-    } else if (line === "**Signature**" || line === `Added in v${since}`) {
+    } else if (line === "**Signature**") {
       continue
     } else {
       body.push(escaped(line))
     }
   }
-  return { about, since, body }
+  return { about, body }
 }
 
 /** @param {string} about */
@@ -94,7 +93,7 @@ const groups = published.map(({ directory, name, path }) => {
   if (lost.length > 0) throw new Error(`.ci/doors.mjs, ${name}: ${lost.join(", ")}`)
   /** @param {string} module */
   const rowOf = (module) => {
-    const { about, body, since } = read(readFileSync(`${folder}/${module}.ts.md`, "utf8"))
+    const { about, body } = read(readFileSync(`${folder}/${module}.ts.md`, "utf8"))
     write(`${directory}/${module}.md`, [
       "---",
       "editLink: false",
@@ -102,7 +101,7 @@ const groups = published.map(({ directory, name, path }) => {
       "",
       `# ${module}`,
       "",
-      `\`${name}/${module}\`, since ${since}`,
+      `\`${name}/${module}\``,
       "",
       about,
       "",

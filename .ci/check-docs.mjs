@@ -1,4 +1,4 @@
-// Runs docgen over all published packages at once: it asks for @since, and compiles and runs every `@example`, which imports
+// Runs docgen over all published packages at once: it compiles and runs every `@example`, which imports
 // the packages as a user does and gets their src. docgen reads package.json and docgen.json from the folder it runs in and
 // insists on a homepage, so it gets a folder of its own, .cache/docs, where the pages land too. With --pages-only it makes the
 // pages, in .cache/reference, and leaves the examples.
@@ -19,10 +19,12 @@ const configuration = {
   srcDir: "../../packages",
   outDir: "pages",
   runExamples: !pagesOnly,
+  // said from the second version on
+  enforceVersion: false,
   exclude: [
     ...packages.filter(({ published }) => !published).map(({ directory }) => `../../packages/${directory}/**`),
     "../../packages/*/{dist,node_modules,packed,scripts,test}/**",
-    "../../packages/*/src/bin.ts",
+    "../../packages/*/src/{bin,index}.ts",
     "../../packages/*/src/*/**/*"
   ],
   examplesCompilerOptions: {
