@@ -1,8 +1,4 @@
-/**
- * Files and Blobs of a page as upload sources.
- *
- * @since 0.1.0
- */
+/** Files and Blobs of a page as upload sources. */
 import * as Checksum from "@stevedore/core/Checksum"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceChanged } from "@stevedore/core/SourceError"
@@ -17,7 +13,6 @@ import { typeOf } from "./internal/mediaType.js"
 /**
  * What the service is told about the file, instead of what the file itself says.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -33,7 +28,6 @@ export interface Options {
 /**
  * Options for a Blob, which has no name of its own.
  *
- * @since 0.1.0
  * @category models
  */
 export interface BlobOptions extends Options {
@@ -143,7 +137,6 @@ const mediaTypeOf = (name: string, { type }: Blob, options: Options): string =>
  * const note = new Blob(["hello"], { type: "text/plain" })
  * const program = Effect.flatMap(BlobSource.fromBlob(note, { name: "note.txt" }), (source) => Uploads.upload(source))
  *
- * @since 0.1.0
  * @category constructors
  */
 export const fromBlob = (blob: Blob, options: BlobOptions): Effect.Effect<RepeatableSource, SourceError> =>
@@ -183,7 +176,6 @@ const isOfDate = (name: string, file: File, date: number): Effect.Effect<void, S
  * const goOn = (unfinished: Uploads.UnfinishedUpload, file: File) =>
  *   Effect.flatMap(BlobSource.fromFile(file, unfinished), (source) => Uploads.resume(unfinished.id, source))
  *
- * @since 0.1.0
  * @category constructors
  */
 export const fromFile = (file: File, options: Options = {}): Effect.Effect<RepeatableSource, SourceError> => {
@@ -221,7 +213,6 @@ const checkSame = (name: string, expected: File, actual: File): Effect.Effect<vo
  * file's size and date are read again. If the user has not yet allowed the handle, this fails with `SourceUnreadable`
  * and `PermissionDenied`: see `FileHandles`.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const fromHandle = (

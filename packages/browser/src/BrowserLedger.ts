@@ -1,8 +1,4 @@
-/**
- * The ledger of a page's unfinished uploads, in IndexedDB, locked across tabs.
- *
- * @since 0.1.0
- */
+/** The ledger of a page's unfinished uploads, in IndexedDB, locked across tabs. */
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -17,7 +13,6 @@ import * as WebLock from "./internal/webLock.js"
 /**
  * Where the ledger is stored, and what it keeps.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options extends IndexedDbKeyValueStore.Options {
@@ -82,7 +77,6 @@ const forgettingOld = (ledger: UploadLedger.Service): Effect.Effect<UploadLedger
  *
  * An upload that started more than 30 days ago is forgotten when a page starts its first upload.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service, never, Scope.Scope> =>
@@ -101,7 +95,6 @@ export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service,
 /**
  * {@link make} as a layer. `BrowserStevedore.layer` has it already.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options = {}): Layer.Layer<never> =>

@@ -1,8 +1,4 @@
-/**
- * Everything the programs need in a page, as one layer.
- *
- * @since 0.1.0
- */
+/** Everything the programs need in a page, as one layer. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientError from "@effect/platform/HttpClientError"
@@ -27,7 +23,6 @@ import * as XhrObjectStorage from "./XhrObjectStorage.js"
 /**
  * The services that the layer provides.
  *
- * @since 0.1.0
  * @category models
  */
 export type BrowserStevedore = ServiceApi.ServiceApi | ObjectStorage | TransferGate.TransferGate
@@ -35,7 +30,6 @@ export type BrowserStevedore = ServiceApi.ServiceApi | ObjectStorage | TransferG
 /**
  * Where the service is, or your own server in front of it.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options extends Omit<ServiceConfig.Options, "token">, ServiceApi.Options, TransferGate.FixedOptions {
@@ -153,7 +147,6 @@ const mostConnections = 6
  *     Effect.provide(BrowserStevedore.layer({ baseUrl: "/api" }))
  *   )
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<BrowserStevedore, ConfigError.ConfigError> =>

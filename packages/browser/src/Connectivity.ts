@@ -1,8 +1,4 @@
-/**
- * Whether the page is online and visible, as far as the browser reports it.
- *
- * @since 0.1.0
- */
+/** Whether the page is online and visible, as far as the browser reports it. */
 import type { UploadHandle } from "@stevedore/core/Uploads"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -13,7 +9,6 @@ import * as PageSignals from "./internal/pageSignals.js"
  * `online` is what the browser knows about its network: `false` is certain, `true` is not. `visible` says whether the
  * page is visible; the browser may slow down a page that is not.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Connectivity {
@@ -24,7 +19,6 @@ export interface Connectivity {
 /**
  * The current state.
  *
- * @since 0.1.0
  * @category accessors
  */
 export const current: Effect.Effect<Connectivity> = Effect.sync(PageSignals.read)
@@ -32,7 +26,6 @@ export const current: Effect.Effect<Connectivity> = Effect.sync(PageSignals.read
 /**
  * The current state, and a new one whenever the browser reports a change or that the page woke up.
  *
- * @since 0.1.0
  * @category streams
  */
 export const changes: Stream.Stream<Connectivity> = Stream.asyncPush<Connectivity>((emit) =>
@@ -61,7 +54,6 @@ export const changes: Stream.Stream<Connectivity> = Stream.asyncPush<Connectivit
  *     return yield* upload.await
  *   }))
  *
- * @since 0.1.0
  * @category combinators
  */
 export const pausingOffline = (

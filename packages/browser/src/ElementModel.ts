@@ -1,8 +1,4 @@
-/**
- * What a page sees of the element.
- *
- * @since 0.1.0
- */
+/** What a page sees of the element. */
 import type { Metadata } from "@stevedore/core/Metadata"
 import type { Requirements } from "@stevedore/core/Uploads"
 import type * as Layer from "effect/Layer"
@@ -13,7 +9,6 @@ import type { Words } from "./WordsModel.js"
 /**
  * What the events of the element have as their `detail`.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Details {
@@ -33,7 +28,6 @@ type Listener<Event> = (event: Event) => void
 /**
  * The element. Set its properties before the first file is added.
  *
- * @since 0.1.0
  * @category models
  */
 export interface StevedoreUpload extends HTMLElement {

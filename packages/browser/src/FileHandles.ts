@@ -1,8 +1,6 @@
 /**
  * File handles, kept beside the ledger: after a reload, the user allows access to the file again instead of having to
  * find it.
- *
- * @since 0.1.0
  */
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
@@ -21,7 +19,6 @@ import * as Databases from "./internal/database.js"
 /**
  * Handles by upload id. The operations do not fail: if a handle cannot be kept, the file has to be chosen again.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Service {
@@ -39,7 +36,6 @@ export interface Service {
 /**
  * The service tag of {@link Service}.
  *
- * @since 0.1.0
  * @category tags
  */
 export class FileHandles extends Context.Tag("@stevedore/browser/FileHandles")<FileHandles, Service>() {}
@@ -61,7 +57,6 @@ const oneDay = 24 * 60 * 60 * 1000
 /**
  * Keeps handles in the ledger's database.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (
@@ -116,7 +111,6 @@ export const make = (
 /**
  * {@link make} as a layer.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: IndexedDbKeyValueStore.Options = {}): Layer.Layer<FileHandles> =>
@@ -134,7 +128,6 @@ const hasPermissions = (handle: FileSystemFileHandle): handle is FileSystemFileH
  * a click or a key press. Returns `false` if the user denies it: then the file has to be chosen again. A browser that
  * cannot ask has handles only of the page's own files (`navigator.storage.getDirectory()`), which need no permission.
  *
- * @since 0.1.0
  * @category permissions
  */
 export const allow = (handle: FileSystemFileHandle): Effect.Effect<boolean> =>

@@ -1,8 +1,4 @@
-/**
- * A key-value store in IndexedDB.
- *
- * @since 0.1.0
- */
+/** A key-value store in IndexedDB. */
 import * as PlatformError from "@effect/platform/Error"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Effect from "effect/Effect"
@@ -16,7 +12,6 @@ import * as Databases from "./internal/database.js"
 /**
  * Where the values are stored.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -27,7 +22,6 @@ export interface Options {
 /**
  * The default name of the database.
  *
- * @since 0.1.0
  * @category constants
  */
 export const defaultDatabase = "stevedore"
@@ -99,7 +93,6 @@ export const removeAll = (database: Database, prefix: string): Effect.Effect<voi
  * A store in IndexedDB. The database is opened on first use. If a page has no IndexedDB, or no room in it, each
  * operation fails with the browser's own name for the problem, such as `QuotaExceededError`.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (options: Options = {}): Effect.Effect<KeyValueStore.KeyValueStore, never, Scope.Scope> =>
@@ -117,7 +110,6 @@ export const make = (options: Options = {}): Effect.Effect<KeyValueStore.KeyValu
  *   Effect.provide(IndexedDbKeyValueStore.layer({ database: "settings" }))
  * )
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options = {}): Layer.Layer<KeyValueStore.KeyValueStore> =>

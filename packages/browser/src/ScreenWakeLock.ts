@@ -1,8 +1,4 @@
-/**
- * Keeps the screen on, and with it the machine awake, during an upload.
- *
- * @since 0.1.0
- */
+/** Keeps the screen on, and with it the machine awake, during an upload. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as PageSignals from "./internal/pageSignals.js"
@@ -28,7 +24,6 @@ const release = (lock: WakeLockSentinel | undefined): Effect.Effect<void> =>
  *
  * const awake = (source: UploadSource) => Effect.scoped(Effect.zipRight(ScreenWakeLock.scoped, Uploads.upload(source)))
  *
- * @since 0.1.0
  * @category guards
  */
 export const scoped: Effect.Effect<void, never, Scope.Scope> = PageSignals.until(({ visible }) => visible).pipe(

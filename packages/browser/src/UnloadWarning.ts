@@ -1,8 +1,4 @@
-/**
- * The browser's question before the user leaves the page.
- *
- * @since 0.1.0
- */
+/** The browser's question before the user leaves the page. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
@@ -22,7 +18,6 @@ const stop = (listener: (event: BeforeUnloadEvent) => void): Effect.Effect<void>
  * For as long as the scope is open, the browser asks users to confirm that they want to close or leave the page. It
  * asks only users who have interacted with the page, and in its own words.
  *
- * @since 0.1.0
  * @category guards
  */
 export const scoped: Effect.Effect<void, never, Scope.Scope> = Effect.asVoid(Effect.acquireRelease(listen, stop))
@@ -36,7 +31,6 @@ export const scoped: Effect.Effect<void, never, Scope.Scope> = Effect.asVoid(Eff
  *
  * const guarded = (source: UploadSource) => UnloadWarning.during(Uploads.upload(source))
  *
- * @since 0.1.0
  * @category guards
  */
 export const during = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

@@ -1,8 +1,4 @@
-/**
- * A queue of uploads that any view can watch, whatever framework it uses: files go in, states come out.
- *
- * @since 0.1.0
- */
+/** A queue of uploads that any view can watch, whatever framework it uses: files go in, states come out. */
 import type { Requirements } from "@stevedore/core/Uploads"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -15,7 +11,6 @@ import type { Options, UploadQueue } from "./UploadQueueModel.js"
 /**
  * The models of `UploadQueueModel`.
  *
- * @since 0.1.0
  * @category models
  */
 export type * from "./UploadQueueModel.js"
@@ -23,7 +18,6 @@ export type * from "./UploadQueueModel.js"
 /**
  * A queue with its own layer: {@link make}, for applications without Effect.
  *
- * @since 0.1.0
  * @category models
  */
 export interface OwnedUploadQueue extends UploadQueue {
@@ -37,7 +31,6 @@ export interface OwnedUploadQueue extends UploadQueue {
 /**
  * A queue that works for as long as the scope is open. Afterwards it behaves as after {@link OwnedUploadQueue.dispose}.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const scoped = (options: Options = {}): Effect.Effect<UploadQueue, never, Requirements | Scope.Scope> =>
@@ -67,7 +60,6 @@ export const scoped = (options: Options = {}): Effect.Effect<UploadQueue, never,
  *   return queue
  * }
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = <E>(

@@ -1,8 +1,4 @@
-/**
- * The inputs and the state of a queue of uploads.
- *
- * @since 0.1.0
- */
+/** The inputs and the state of a queue of uploads. */
 import type { Metadata } from "@stevedore/core/Metadata"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"
 import type { UploadedFile } from "@stevedore/core/Uploads"
@@ -14,7 +10,6 @@ import type * as Scope from "effect/Scope"
  * nothing to pause. `needs-file` is an upload that an earlier page left unfinished: it resumes when its file is given
  * again.
  *
- * @since 0.1.0
  * @category models
  */
 export type ItemState =
@@ -31,7 +26,6 @@ export type ItemState =
 /**
  * Why an item failed: the error's `_tag`, and its message, which says what to do next.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Failure {
@@ -42,7 +36,6 @@ export interface Failure {
 /**
  * One file. An item is immutable: a change replaces it with another item that has the same `id`.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Item {
@@ -75,7 +68,6 @@ export interface Item {
 /**
  * All items together, except those that were cancelled or need a file.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Totals {
@@ -97,7 +89,6 @@ export interface Totals {
  * The state of the queue at one moment. It is the same object as long as nothing changes, and unchanged items keep
  * their identity.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Snapshot {
@@ -111,7 +102,6 @@ export interface Snapshot {
 /**
  * A file, with what is known about it besides its bytes.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Addition {
@@ -129,7 +119,6 @@ export interface Addition {
 /**
  * What the queue accepts. Sizes are in bytes.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Limits {
@@ -148,7 +137,6 @@ export interface Limits {
 /**
  * A file that was not accepted, and why: for programs, and in words.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Refusal {
@@ -161,7 +149,6 @@ export interface Refusal {
 /**
  * What happened to the files that were added.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Added {
@@ -173,7 +160,6 @@ export interface Added {
 /**
  * How the queue behaves.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -199,7 +185,6 @@ export interface Options {
  * `useSyncExternalStore` or used as a Svelte store. Actions without an id apply to every item that they can apply to.
  * An action that an item is not ready for does nothing.
  *
- * @since 0.1.0
  * @category models
  */
 export interface UploadQueue {

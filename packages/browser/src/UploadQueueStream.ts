@@ -1,8 +1,6 @@
 /**
  * The changes of a queue as a Stream, for applications that use Effect. It is a separate module so that nobody else
  * loads it.
- *
- * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -22,7 +20,6 @@ import type { Snapshot, UploadQueue } from "./UploadQueueModel.js"
  *     Stream.runForEach((line) => Console.log(line))
  *   )
  *
- * @since 0.1.0
  * @category streams
  */
 export const changes = (queue: Pick<UploadQueue, "getSnapshot" | "subscribe">): Stream.Stream<Snapshot> =>

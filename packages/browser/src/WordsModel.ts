@@ -1,14 +1,9 @@
-/**
- * What a language has words for.
- *
- * @since 0.1.0
- */
+/** What a language has words for. */
 
 /**
  * A text in which `{name}` and the like are replaced. If it depends on `{count}`, one for each of the language's plural
  * categories.
  *
- * @since 0.1.0
  * @category models
  */
 export type Message = string | { readonly [category in Intl.LDMLPluralRule]?: string } & { readonly other: string }
@@ -16,7 +11,6 @@ export type Message = string | { readonly [category in Intl.LDMLPluralRule]?: st
 /**
  * A language. Replace what you want to say differently: `{ ...english, messages: { ...english.messages, done: "Sent" } }`.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Words {
@@ -29,7 +23,6 @@ export interface Words {
 /**
  * What {@link Words} has a message for.
  *
- * @since 0.1.0
  * @category models
  */
 export type MessageKey =
@@ -103,7 +96,6 @@ export type MessageKey =
 /**
  * Why a file failed or was refused, as far as it makes a difference to a visitor.
  *
- * @since 0.1.0
  * @category models
  */
 export type Reason =

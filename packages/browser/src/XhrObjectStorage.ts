@@ -1,8 +1,4 @@
-/**
- * Object storage over XMLHttpRequest, the only way to send from a page that reports upload progress.
- *
- * @since 0.1.0
- */
+/** Object storage over XMLHttpRequest, the only way to send from a page that reports upload progress. */
 import { ConnectionFailed } from "@stevedore/core/ConnectionError"
 import type { PutRequest, Service } from "@stevedore/core/ObjectStorage"
 import { ObjectStorage } from "@stevedore/core/ObjectStorage"
@@ -138,7 +134,6 @@ const get = (known: Known): Transport.StorageTransport["get"] => (request, heade
  * CORS was the cause. The error has `hint: "cors"` until a response from that origin has been readable. `EtagMissing`
  * says that the bucket's CORS rules do not expose the `ETag` header.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make: Effect.Effect<Service> = Effect.sync(() => {
@@ -149,7 +144,6 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
 /**
  * {@link make} as a layer. `BrowserStevedore.layer` has it already.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer: Layer.Layer<ObjectStorage> = Layer.effect(ObjectStorage, make)

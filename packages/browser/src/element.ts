@@ -25,8 +25,6 @@
  *   upload.addEventListener("completed", ({ detail }) => console.log(detail.item.result?.id))
  *   main.append(upload)
  * }
- *
- * @since 0.1.0
  */
 import type { StevedoreUpload } from "./ElementModel.js"
 import type { Arrival } from "./internal/element/arrivals.js"
@@ -38,7 +36,6 @@ import type { OwnedUploadQueue } from "./UploadQueue.js"
 /**
  * The models of `ElementModel`.
  *
- * @since 0.1.0
  * @category models
  */
 export type * from "./ElementModel.js"
@@ -84,7 +81,6 @@ const isEditable = (target: EventTarget | undefined): boolean =>
  * Registers the element under another name. Does nothing where there are no elements, as on a server, or where the name is
  * taken.
  *
- * @since 0.1.0
  * @category registration
  */
 export const define = (name: string): void => {

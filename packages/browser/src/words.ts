@@ -1,8 +1,6 @@
 /**
  * What visitors of a page read about uploads: states, refusals and errors, with numbers and times by `Intl`. Nothing here
  * speaks of what only developers know.
- *
- * @since 0.1.0
  */
 import type * as ErrorKind from "@stevedore/core/ErrorKind"
 import type { Failure, Item, Limits, Refusal, Totals } from "./UploadQueueModel.js"
@@ -12,7 +10,6 @@ import type { Message, MessageKey, Reason, Words } from "./WordsModel.js"
 /**
  * The models of `WordsModel`.
  *
- * @since 0.1.0
  * @category models
  */
 export type * from "./WordsModel.js"
@@ -20,7 +17,6 @@ export type * from "./WordsModel.js"
 /**
  * The tag of an error of `@stevedore/core`.
  *
- * @since 0.1.0
  * @category models
  */
 export type Tag = keyof typeof ErrorKind.table
@@ -28,7 +24,6 @@ export type Tag = keyof typeof ErrorKind.table
 /**
  * What each error means to a visitor.
  *
- * @since 0.1.0
  * @category constants
  */
 export const reasons: { readonly [tag in Tag]: Reason } = {
@@ -95,7 +90,6 @@ type Values = Readonly<Record<string, string | number>>
 /**
  * A message with its values. Numbers are formatted, and `count` chooses the plural.
  *
- * @since 0.1.0
  * @category formatting
  */
 export const text = ({ language }: Pick<Words, "language">, message: Message, values: Values = {}): string => {
@@ -112,7 +106,6 @@ export const text = ({ language }: Pick<Words, "language">, message: Message, va
 /**
  * The message for a key.
  *
- * @since 0.1.0
  * @category formatting
  */
 export const say = (words: Words, key: MessageKey, values?: Values): string => text(words, words.messages[key], values)
@@ -131,7 +124,6 @@ const units = ["kilobyte", "megabyte", "gigabyte", "terabyte"]
 /**
  * A number of bytes, such as `5.2 MB`, in units of 1000.
  *
- * @since 0.1.0
  * @category formatting
  */
 export const bytes = ({ language }: Pick<Words, "language">, count: number): string => {
@@ -149,7 +141,6 @@ export const bytes = ({ language }: Pick<Words, "language">, count: number): str
 /**
  * The time that is left, such as `3 minutes left`.
  *
- * @since 0.1.0
  * @category formatting
  */
 export const timeLeft = (words: Words, seconds: number): string => {
@@ -170,7 +161,6 @@ export const timeLeft = (words: Words, seconds: number): string => {
 /**
  * How much of the size was sent, from 0 to 100.
  *
- * @since 0.1.0
  * @category formatting
  */
 export const percent = ({ sent, size }: Pick<Item, "sent" | "size">): number =>
@@ -179,7 +169,6 @@ export const percent = ({ sent, size }: Pick<Item, "sent" | "size">): number =>
 /**
  * The same as text, such as `42%`.
  *
- * @since 0.1.0
  * @category formatting
  */
 export const percentage = ({ language }: Pick<Words, "language">, of: Pick<Item, "sent" | "size">): string =>
@@ -192,7 +181,6 @@ const deceiving = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
  * A name as it is shown: without invisible characters that make it look like another, and a very long one without its
  * middle, because files of a folder differ at the ends of their names.
  *
- * @since 0.1.0
  * @category formatting
  */
 export const nameOf = (words: Words, whole: string): string => {
@@ -207,7 +195,6 @@ export const nameOf = (words: Words, whole: string): string => {
 /**
  * Why a file was refused, and which limit it exceeds.
  *
- * @since 0.1.0
  * @category errors
  */
 export const refusal = (
@@ -226,7 +213,6 @@ export const refusal = (
  * What an error means to a visitor, by the `tag` of an item's `error` or the `_tag` of an error. An unknown one is the
  * site's.
  *
- * @since 0.1.0
  * @category errors
  */
 export const failure = (words: Words, tag: string): string =>
@@ -237,7 +223,6 @@ export const failure = (words: Words, tag: string): string =>
 /**
  * Why an item failed or its file was not taken, if it has an error.
  *
- * @since 0.1.0
  * @category errors
  */
 export const failureOf = (
@@ -258,7 +243,6 @@ const joined = (...parts: ReadonlyArray<string | undefined>): string =>
 /**
  * The state of an item, such as `12 MB of 90 MB · 1.9 MB/s · 1 minute left`.
  *
- * @since 0.1.0
  * @category states
  */
 export const state = (words: Words, item: Item): string => {
@@ -306,7 +290,6 @@ const progressWords = (words: Words, item: Item): string | undefined => {
 /**
  * What a screen reader says for a progress bar, such as `42%, 3 minutes left`.
  *
- * @since 0.1.0
  * @category states
  */
 export const progress = (words: Words, item: Item): string =>
@@ -315,7 +298,6 @@ export const progress = (words: Words, item: Item): string =>
 /**
  * All items together, such as `1 of 3 files · 12 MB of 345 MB · 1.9 MB/s`.
  *
- * @since 0.1.0
  * @category states
  */
 export const totals = (words: Words, now: Totals): string => {
@@ -335,7 +317,6 @@ export const totals = (words: Words, now: Totals): string => {
 /**
  * What is announced once: at the start, at each quarter, and at the end.
  *
- * @since 0.1.0
  * @category states
  */
 export const announcement = (words: Words, now: Totals): string => {
@@ -361,7 +342,6 @@ export const announcement = (words: Words, now: Totals): string => {
  * Loads the words of a language, such as `de-CH`, when they are needed. English, German, Spanish, French, Japanese and
  * Arabic are known; for others, these are English.
  *
- * @since 0.1.0
  * @category languages
  */
 export const load = async (language: string): Promise<Words> => {

@@ -1,8 +1,4 @@
-/**
- * Jobs of many files: submitted once, uploaded by any number of processes, each file exactly once, whatever dies.
- *
- * @since 0.1.0
- */
+/** Jobs of many files: submitted once, uploaded by any number of processes, each file exactly once, whatever dies. */
 import type * as Migrator from "@effect/sql/Migrator"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -27,7 +23,6 @@ import * as TraceContext from "./internal/traceContext.js"
  * What a job does: it is being loaded, its files are uploaded, it waits for `resume`, it was given up, or each of its
  * files has an outcome.
  *
- * @since 0.1.0
  * @category models
  */
 export const JobState = Schema.Literal("loading", "running", "paused", "cancelled", "done")
@@ -35,7 +30,6 @@ export const JobState = Schema.Literal("loading", "running", "paused", "cancelle
 /**
  * What a job does.
  *
- * @since 0.1.0
  * @category models
  */
 export type JobState = typeof JobState.Type
@@ -43,7 +37,6 @@ export type JobState = typeof JobState.Type
 /**
  * How far a job is.
  *
- * @since 0.1.0
  * @category models
  */
 export const Progress = Schema.Struct({
@@ -71,7 +64,6 @@ export const Progress = Schema.Struct({
 /**
  * How far a job is.
  *
- * @since 0.1.0
  * @category models
  */
 export type Progress = typeof Progress.Type
@@ -79,7 +71,6 @@ export type Progress = typeof Progress.Type
 /**
  * A file that was not uploaded.
  *
- * @since 0.1.0
  * @category models
  */
 export const Failure = Schema.Struct({
@@ -90,7 +81,6 @@ export const Failure = Schema.Struct({
 /**
  * A file that was not uploaded.
  *
- * @since 0.1.0
  * @category models
  */
 export type Failure = typeof Failure.Type
@@ -98,7 +88,6 @@ export type Failure = typeof Failure.Type
 /**
  * How a job ended, in files. Those of a cancelled job that have no outcome count as cancelled.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Totals {
@@ -110,7 +99,6 @@ export interface Totals {
 /**
  * A job. Any process with the database can watch and steer it.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Job {
@@ -146,7 +134,6 @@ export interface Job {
 /**
  * How a job is divided.
  *
- * @since 0.1.0
  * @category models
  */
 export interface SubmitOptions {
@@ -157,7 +144,6 @@ export interface SubmitOptions {
 /**
  * All that can be done with jobs.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Service {
@@ -174,7 +160,6 @@ export interface Service {
 /**
  * The jobs of a database.
  *
- * @since 0.1.0
  * @category tags
  */
 export class Bulk extends Context.Tag("@stevedore/bulk/Bulk")<Bulk, Service>() {}
@@ -369,7 +354,6 @@ const make: Effect.Effect<Service, never, SqlClient> = Effect.map(JobRows.make, 
  * Submits, watches and steers jobs without uploading anything: for a process that is no runner. Makes the tables that are
  * missing.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerClient: Layer.Layer<Bulk, Migrator.MigrationError | SqlError, SqlClient> = Layer.effect(
@@ -382,7 +366,6 @@ export const layerClient: Layer.Layer<Bulk, Migrator.MigrationError | SqlError, 
  * not have, or has with another size, are added to it, also after its end. `JobDiffers` if it is of another place, or was
  * cancelled without them. If its loading did not come to its end, it is loaded again.
  *
- * @since 0.1.0
  * @category programs
  */
 export const submit = <E, R>(
@@ -395,7 +378,6 @@ export const submit = <E, R>(
 /**
  * The job of this name, or `JobNotFound`.
  *
- * @since 0.1.0
  * @category programs
  */
 export const get = (name: string): Effect.Effect<Job, SqlError | JobNotFound, Bulk> =>
@@ -404,7 +386,6 @@ export const get = (name: string): Effect.Effect<Job, SqlError | JobNotFound, Bu
 /**
  * The names of all jobs.
  *
- * @since 0.1.0
  * @category programs
  */
 export const names: Effect.Effect<ReadonlyArray<string>, SqlError, Bulk> = Effect.flatMap(Bulk, ({ names }) => names)
@@ -414,7 +395,6 @@ export const names: Effect.Effect<ReadonlyArray<string>, SqlError, Bulk> = Effec
  * 0 to `job.chunks`, exclusive. Delivered twice, also at once, it uploads no file twice. A chunk that ends as `released`
  * or `lost` has to be delivered again.
  *
- * @since 0.1.0
  * @category programs
  */
 export const runChunk = (job: number, n: number): Effect.Effect<BulkRunner.ChunkEnd, never, BulkRunner.BulkRunner> =>
@@ -424,7 +404,6 @@ export {
   /**
    * Creates the tables, or brings them up to date. A runner does so itself when it starts.
    *
-   * @since 0.1.0
    * @category programs
    */
   migrate

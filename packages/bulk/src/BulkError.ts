@@ -1,8 +1,4 @@
-/**
- * What can go wrong with a job, and with a file besides the errors of its upload.
- *
- * @since 0.1.0
- */
+/** What can go wrong with a job, and with a file besides the errors of its upload. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import { quoted } from "@stevedore/core/Json"
 import * as Recovery from "@stevedore/core/Recovery"
@@ -12,7 +8,6 @@ import * as Schema from "effect/Schema"
 /**
  * There is no job of this name.
  *
- * @since 0.1.0
  * @category errors
  */
 export class JobNotFound extends Schema.TaggedError<JobNotFound>("@stevedore/bulk/JobNotFound")("JobNotFound", {
@@ -27,7 +22,6 @@ export class JobNotFound extends Schema.TaggedError<JobNotFound>("@stevedore/bul
 /**
  * The job is still loading, running or paused, and only a finished or cancelled one can be forgotten.
  *
- * @since 0.1.0
  * @category errors
  */
 export class JobNotFinished extends Schema.TaggedError<JobNotFinished>("@stevedore/bulk/JobNotFinished")(
@@ -43,7 +37,6 @@ export class JobNotFinished extends Schema.TaggedError<JobNotFinished>("@stevedo
  * There is a job of this name already, and it is not the one that was submitted: its files are elsewhere, or it was
  * cancelled and does not have all of them. Nothing was changed.
  *
- * @since 0.1.0
  * @category errors
  */
 export class JobDiffers extends Schema.TaggedError<JobDiffers>("@stevedore/bulk/JobDiffers")("JobDiffers", {
@@ -64,7 +57,6 @@ export class JobDiffers extends Schema.TaggedError<JobDiffers>("@stevedore/bulk/
  * The file ended the process that uploaded it, each time it was tried alone, or the upload died of a defect. Its
  * neighbours are not affected.
  *
- * @since 0.1.0
  * @category errors
  */
 export class Crashed extends Schema.TaggedError<Crashed>("@stevedore/bulk/Crashed")("Crashed", {
@@ -74,9 +66,6 @@ export class Crashed extends Schema.TaggedError<Crashed>("@stevedore/bulk/Crashe
   what: Schema.Literal("process", "defect"),
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -91,7 +80,6 @@ export class Crashed extends Schema.TaggedError<Crashed>("@stevedore/bulk/Crashe
 /**
  * Why a file was not uploaded.
  *
- * @since 0.1.0
  * @category errors
  */
 export const FileError = Schema.Union(UploadError, Crashed)
@@ -99,7 +87,6 @@ export const FileError = Schema.Union(UploadError, Crashed)
 /**
  * Why a file was not uploaded.
  *
- * @since 0.1.0
  * @category errors
  */
 export type FileError = typeof FileError.Type

@@ -1,8 +1,4 @@
-/**
- * The tables of bulk jobs, in PostgreSQL and in SQLite.
- *
- * @since 0.1.0
- */
+/** The tables of bulk jobs, in PostgreSQL and in SQLite. */
 import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -158,7 +154,6 @@ const unknownDialect = (name: string) =>
  * files are uploaded: each is the right to send one part, for as long as the service says (three hours by its contract).
  * Let nobody but the runners read it.
  *
- * @since 0.1.0
  * @category migrations
  */
 export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Effect.flatMap(

@@ -1,8 +1,4 @@
-/**
- * One rate limit for all processes that use a token, in the database.
- *
- * @since 0.1.0
- */
+/** One rate limit for all processes that use a token, in the database. */
 import * as SqlClient from "@effect/sql/SqlClient"
 import * as RateLimit from "@stevedore/core/RateLimit"
 import * as Clock from "effect/Clock"
@@ -17,7 +13,6 @@ import { patient } from "./internal/patient.js"
 /**
  * A limit that several processes share.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -40,7 +35,6 @@ export interface Options {
  * The name of a token in the database, for who has no other: a hash of it and of the service, from which neither can be
  * told. Each token of a service then has a limit of its own, as the service counts it.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const tokenName = (service: {
@@ -65,7 +59,6 @@ interface Slice {
  * A gate whose limit is a row of the database, by the database's clock: the clocks of the processes do not matter. A call
  * waits as long as it takes for its turn. Behind it, each process follows what the service itself says about its limit.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (options: Options): Effect.Effect<RateLimit.Service, never, SqlClient.SqlClient> =>
@@ -135,7 +128,6 @@ export const make = (options: Options): Effect.Effect<RateLimit.Service, never, 
  *   Layer.provide(PgClient.layerConfig({ url: Config.redacted("DATABASE_URL") }))
  * )
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<never, never, SqlClient.SqlClient> =>

@@ -1,8 +1,6 @@
 /**
  * Uploads the files of chunks in this process. Which chunks is for a queue to say: the one of `@stevedore/bulk/Queue`, or
  * any that delivers a chunk at least once.
- *
- * @since 0.1.0
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { quoted } from "@stevedore/core/Json"
@@ -37,7 +35,6 @@ import * as Turnstile from "./internal/turnstile.js"
 /**
  * How a process uploads the files of its chunks.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -61,7 +58,6 @@ export interface Options {
  * A chunk of a job: some files with consecutive numbers. `pass` says which delivery of it is meant, so that an earlier
  * one that is still under way changes nothing; without it, any.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Chunk {
@@ -80,7 +76,6 @@ export interface Chunk {
  * - `refused`: there was nothing to do
  * - `lost`: another runner has claimed it meanwhile
  *
- * @since 0.1.0
  * @category models
  */
 export type ChunkEnd = "done" | "released" | "refused" | "lost"
@@ -91,7 +86,6 @@ export type ChunkEnd = "done" | "released" | "refused" | "lost"
  * go on. The reasons are those of `LastingFailure` of `@stevedore/node`, and `outage` where three files in a row reached
  * nobody.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Halt {
@@ -105,7 +99,6 @@ export interface Halt {
 /**
  * A runner.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Service {
@@ -121,7 +114,6 @@ export interface Service {
 /**
  * The runner of this process.
  *
- * @since 0.1.0
  * @category tags
  */
 export class BulkRunner extends Context.Tag("@stevedore/bulk/BulkRunner")<BulkRunner, Service>() {}
@@ -363,7 +355,6 @@ const mostFiles = 16
  * The runner of this process, which uses what its own environment has: the service, storage, retry policy and timeouts.
  * The ledger of that environment is not used, because the database takes its place.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (
@@ -414,7 +405,6 @@ export const make = (
 /**
  * The runner of this process, as a layer.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (

@@ -1,8 +1,4 @@
-/**
- * Where the files of a job are: what a manifest lists, and how a runner finds each again, on whichever machine.
- *
- * @since 0.1.0
- */
+/** Where the files of a job are: what a manifest lists, and how a runner finds each again, on whichever machine. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -28,7 +24,6 @@ import { hostQueue } from "./internal/hostQueue.js"
 /**
  * A file of a manifest.
  *
- * @since 0.1.0
  * @category models
  */
 export const Entry = Schema.Struct({
@@ -43,7 +38,6 @@ export const Entry = Schema.Struct({
 /**
  * A file of a manifest.
  *
- * @since 0.1.0
  * @category models
  */
 export type Entry = typeof Entry.Type
@@ -52,7 +46,6 @@ export type Entry = typeof Entry.Type
  * What a job uploads. `queue` names what a runner must have to find the files: a job whose mount or machine no runner
  * has waits until one does.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Manifest<E = never, R = never> {
@@ -68,7 +61,6 @@ export interface Manifest<E = never, R = never> {
 /**
  * A file of a job that a runner is to upload.
  *
- * @since 0.1.0
  * @category models
  */
 export interface BulkFile {
@@ -82,7 +74,6 @@ export interface BulkFile {
 /**
  * How a runner finds the files of a queue.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Service {
@@ -98,7 +89,6 @@ export interface Service {
 /**
  * What this process can read.
  *
- * @since 0.1.0
  * @category tags
  */
 export class BulkSources extends Context.Tag("@stevedore/bulk/BulkSources")<BulkSources, Service>() {}
@@ -106,7 +96,6 @@ export class BulkSources extends Context.Tag("@stevedore/bulk/BulkSources")<Bulk
 /**
  * What a machine has.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -121,7 +110,6 @@ export interface Options {
 /**
  * What a machine has, and which web servers it may read from.
  *
- * @since 0.1.0
  * @category models
  */
 export interface HttpOptions extends Options {
@@ -239,7 +227,6 @@ const makeWith = (options: Options, others: ReadonlyMap<string, Open>): Effect.E
 /**
  * What a machine with these options can read, besides what it holds in memory.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (options: Options): Effect.Effect<Service> => makeWith(options, new Map())
@@ -247,7 +234,6 @@ export const make = (options: Options): Effect.Effect<Service> => makeWith(optio
 /**
  * For one machine, or several with the same directories: it reads directories by their absolute paths.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerDirectory: Layer.Layer<BulkSources> = Layer.effect(BulkSources, make({ directories: true }))
@@ -261,7 +247,6 @@ export const layerDirectory: Layer.Layer<BulkSources> = Layer.effect(BulkSources
  *
  * const sources = BulkSources.layerMounted({ archive: Config.string("ARCHIVE_ROOT") })
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerMounted = (
@@ -272,7 +257,6 @@ export const layerMounted = (
 /**
  * For the machine that has the disk: it runs the jobs that are pinned to it.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerLocal = (options: { readonly host: string }): Layer.Layer<BulkSources> =>
@@ -281,7 +265,6 @@ export const layerLocal = (options: { readonly host: string }): Layer.Layer<Bulk
 /**
  * What a machine with these options can read, as a layer.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<BulkSources> => Layer.effect(BulkSources, make(options))
@@ -314,7 +297,6 @@ const withoutRedirects = HttpClient.transformResponse(<E, R>(
  *   origins: { "https://archive.example.org": Redacted.make({ authorization: "Bearer ..." }) }
  * }).pipe(Layer.provide(FetchHttpClient.layer))
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerHttp = (
@@ -343,7 +325,6 @@ export const layerHttp = (
 /**
  * Who can read the files of a directory or of a manifest. By default, whoever has the same directories.
  *
- * @since 0.1.0
  * @category models
  */
 export type Place =
@@ -368,7 +349,6 @@ const placed = (root: string, { host, mount }: Place) => ({
  *
  * const program = Bulk.submit("archive-2026", BulkSources.directory("interviews", { recursive: true }))
  *
- * @since 0.1.0
  * @category manifests
  */
 export const directory = (
@@ -389,7 +369,6 @@ export const directory = (
 /**
  * Files that a program names, under a root.
  *
- * @since 0.1.0
  * @category manifests
  */
 export const files = <E, R>(
@@ -405,7 +384,6 @@ export const files = <E, R>(
  * The files that a manifest lists: one JSON object in each line, with `path`, and optionally `size` and `mediaType`. It
  * is read line by line, however long it is. A line that is not such an object fails with `InvalidSource` and names it.
  *
- * @since 0.1.0
  * @category manifests
  */
 export const manifest = (path: string, root: string, place: Place = {}): Manifest<SourceError> => ({
@@ -447,7 +425,6 @@ const isBase = (text: string): boolean => {
  *   BulkSources.ranges("https://archive.example.org/2026/", Stream.make({ path: "a/interview.wav", size: 4096 }))
  * )
  *
- * @since 0.1.0
  * @category manifests
  */
 export const ranges = <E, R>(
@@ -487,7 +464,6 @@ const linesOf = (path: string): Stream.Stream<readonly [line: string, number: nu
  * Sources that this process has. Only this process can run the job; after a restart, submitting it again gives it the
  * sources again. The names of the sources must differ.
  *
- * @since 0.1.0
  * @category manifests
  */
 export const fromIterable = (sources: Iterable<UploadSource>): Manifest<never, BulkSources> => {

@@ -2,8 +2,6 @@
  * Runs jobs on `@effect/cluster`, by workflows of `@effect/workflow`, for who has a cluster already. Experimental: those
  * packages are older than 1.0, and what they keep in the database changes with them. Whoever has no cluster takes
  * `@stevedore/bulk/Queue`, which needs no ports and shares chunks out more evenly.
- *
- * @since 0.1.0
  */
 import * as ClusterSchema from "@effect/cluster/ClusterSchema"
 import * as EntityAddress from "@effect/cluster/EntityAddress"
@@ -40,7 +38,6 @@ import { patient } from "./internal/patient.js"
 /**
  * How this process takes part.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options extends BulkRunner.Options {
@@ -193,7 +190,6 @@ const running = (options: Options) =>
  * a dead runner alone for 35 seconds, and those of one that hangs for as long as it hangs. Each runner of a cluster has
  * the same, but for its own address and host.
  *
- * @since 0.1.0
  * @category options
  */
 export const shardingConfig = (
@@ -219,7 +215,6 @@ export const shardingConfig = (
  * Makes the tables of jobs and those of the cluster, whose own layers fail where two processes make them at the same time
  * on an empty database. Safe to run anywhere, any number of times.
  *
- * @since 0.1.0
  * @category migrations
  */
 export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Effect.zipRight(
@@ -236,7 +231,6 @@ export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError, Sq
 /**
  * {@link migrate} as a layer, to be provided to the one of the cluster.
  *
- * @since 0.1.0
  * @category migrations
  */
 export const layerMigrate: Layer.Layer<never, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Layer
@@ -281,7 +275,6 @@ export const layerMigrate: Layer.Layer<never, Migrator.MigrationError | SqlError
  *   Layer.provide(PgClient.layerConfig({ url: Config.redacted("DATABASE_URL") }))
  * )
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (

@@ -1,8 +1,6 @@
 /**
  * Runs jobs by a queue in their own database: `SqlPersistedQueue` of `@effect/sql` in PostgreSQL, for any number of
  * machines. In SQLite, which is for one process, the queue is in memory, and the jobs are in the file.
- *
- * @since 0.1.0
  */
 import * as PersistedQueue from "@effect/experimental/PersistedQueue"
 import type * as Migrator from "@effect/sql/Migrator"
@@ -29,7 +27,6 @@ import { queueOf, queueTable } from "./internal/queueTable.js"
 /**
  * How this process takes part.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options extends Omit<BulkRunner.Options, "heartbeat"> {
@@ -200,7 +197,6 @@ const running = (options: Options) =>
  *
  * export const main = Effect.provide(program, Live)
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (

@@ -1,8 +1,4 @@
-/**
- * The arguments and options that several commands share.
- *
- * @since 0.1.0
- */
+/** The arguments and options that several commands share. */
 import * as Args from "@effect/cli/Args"
 import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
@@ -16,32 +12,19 @@ import { question } from "./internal/nearest.js"
 import { alone, flags, withValues } from "./internal/optionKinds.js"
 import * as LimitRate from "./LimitRate.js"
 
-/**
- * What is said about an option that does not exist.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** What is said about an option that does not exist. */
 export const unknownOption = (word: string): string =>
   `Unknown option ${word}: see --help. Write a name that begins with a dash after --, or as ./${word}`
 
 // No word of a command line contains it.
 const mark = "\0"
 
-/**
- * A text in which words of {@link afterDashes} are as they were written.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** A text in which words of {@link afterDashes} are as they were written. */
 export const asWritten = (text: string): string => text.replaceAll(mark, "")
 
 /**
  * An argument for a path or an id. If it begins with a dash and does not follow `--`, it is taken for an option that does
  * not exist.
- *
- * @since 0.1.0
- * @category arguments
  */
 export const text = (name: string, description: string): Args.Args<string> =>
   Args.text({ name }).pipe(
@@ -58,9 +41,6 @@ export const text = (name: string, description: string): Args.Args<string> =>
 /**
  * The command line without `--`, in which each word after it that begins with a dash is marked, so that it cannot be
  * taken for an option. {@link text} reads it as it was written.
- *
- * @since 0.1.0
- * @category conversions
  */
 export const afterDashes = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const dashes = words.indexOf("--")
@@ -72,12 +52,7 @@ export const afterDashes = (words: ReadonlyArray<string>): ReadonlyArray<string>
     ]
 }
 
-/**
- * The words up to `--`. Everything after it is a name.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The words up to `--`. Everything after it is a name. */
 export const optionsOf = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
   Arr.takeWhile(words, (word) => word !== "--")
 
@@ -88,9 +63,6 @@ const isForHelp = (options: ReadonlyArray<string>): boolean => options.includes(
  * log level goes before the command, all other options go after it, and those that take no value go to the end. Left in
  * place, each could be taken for a word too many, or for an unknown command, or could take a file named `1` or `no` for
  * its value.
- *
- * @since 0.1.0
- * @category conversions
  */
 export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<string>): ReadonlyArray<string> => {
   const options = optionsOf(words)
@@ -109,12 +81,7 @@ export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<st
   ]
 }
 
-/**
- * The value that the words give to an option; undefined if they do not have it.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The value that the words give to an option; undefined if they do not have it. */
 export const valueOf = (words: ReadonlyArray<string>, name: string): string | undefined => {
   const options = optionsOf(words)
   const index = options.findIndex((word) => nameOf(word) === name)
@@ -126,31 +93,16 @@ export const valueOf = (words: ReadonlyArray<string>, name: string): string | un
     : options[index + 1]
 }
 
-/**
- * Whether a command line asks for help.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a command line asks for help. */
 export const asksForHelp = (words: ReadonlyArray<string>): boolean => isForHelp(optionsOf(words))
 
-/**
- * Whether a command line starts the wizard, which asks questions, instead of giving everything as arguments.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a command line starts the wizard, which asks questions, instead of giving everything as arguments. */
 export const asks = (words: ReadonlyArray<string>): boolean => {
   const options = optionsOf(words)
   return options.includes("--wizard") && !isForHelp(options)
 }
 
-/**
- * Whether a command line asks for JSON, also where it is otherwise wrong.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a command line asks for JSON, also where it is otherwise wrong. */
 export const asksForJson = (words: ReadonlyArray<string>): boolean =>
   optionsOf(words).some((word) => /^--json(?:=(?:true|1|y|yes|on))?$/i.test(word))
 
@@ -160,23 +112,13 @@ const choices: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["--log-level", ["all", "trace", "debug", "info", "warning", "error", "fatal", "none"]]
 ])
 
-/**
- * What is wrong with a command line: the word, and what about it.
- *
- * @since 0.1.0
- * @category models
- */
+/** What is wrong with a command line: the word, and what about it. */
 export interface Mistake {
   readonly input: string
   readonly problem: string
 }
 
-/**
- * What is said about a command that does not exist.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** What is said about a command that does not exist. */
 export const noCommand = (word: string, commands: ReadonlyArray<string>): Mistake => ({
   input: word,
   problem: `no such command${question(word, commands)} See stevedore help`
@@ -204,12 +146,7 @@ const mistakenCommand = (
     : options.find((word, index) => !word.startsWith("-") && !isValue(index))
 }
 
-/**
- * An option that a command does not have. Undefined if it has all of them.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** An option that a command does not have. Undefined if it has all of them. */
 export const unknownIn = (
   words: ReadonlyArray<string>,
   options: ReadonlyArray<HelpPage.Entry>
@@ -232,12 +169,7 @@ const choicesIn = ({ value }: HelpPage.Entry): ReadonlyArray<string> =>
     onSome: (text) => /^[a-z\d]+(?:\|[a-z\d]+)+$/.test(text) ? text.split("|") : []
   })
 
-/**
- * A value that is none of an option's choices, or an argument that is missing. Undefined if there is neither.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** A value that is none of an option's choices, or an argument that is missing. Undefined if there is neither. */
 export const wrongIn = (words: ReadonlyArray<string>, page: HelpPage.HelpPage): Mistake | undefined => {
   const given = optionsOf(words)
   const named = (word = ""): HelpPage.Entry | undefined =>
@@ -263,20 +195,12 @@ export const wrongIn = (words: ReadonlyArray<string>, page: HelpPage.HelpPage): 
     : { input: missing.names.join(), problem: `is missing: ${missing.description.replace(/\.$/, "")}. See --help` }
 }
 
-/**
- * The name of an option, without its value.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The name of an option, without its value. */
 export const nameOf = (word: string): string => word.split("=", 1).join("").toLowerCase()
 
 /**
  * What is wrong with a command line where the library would not say so: a value of one of its own options, an option
  * that does not exist and has no command, or a token, for which there is no option. Undefined if nothing is.
- *
- * @since 0.1.0
- * @category predicates
  */
 export const mistake = (
   words: ReadonlyArray<string>,
@@ -328,12 +252,7 @@ const unclustered = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
     isCluster(word) && !mayTakeNext(words[index - 1]) && lettersOf(word).every(isFlag) ? lettersOf(word) : [word]
   )
 
-/**
- * The first word that looks like several flags in one, such as `-qx`, and of which one is none.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** The first word that looks like several flags in one, such as `-qx`, and of which one is none. */
 export const unknownCluster = (words: ReadonlyArray<string>): string | undefined => {
   const options = optionsOf(words)
   return isForHelp(options) ?
@@ -362,12 +281,7 @@ const commandFirst = (words: ReadonlyArray<string>, commands: ReadonlyArray<stri
   return command !== undefined && before[0]?.startsWith("-") === true ? [command, ...before, ...after] : words
 }
 
-/**
- * An option that takes a whole number within bounds.
- *
- * @since 0.1.0
- * @category options
- */
+/** An option that takes a whole number within bounds. */
 export const wholeNumber = (
   name: string,
   bounds: { readonly from: number; readonly to?: number }
@@ -388,12 +302,7 @@ export const wholeNumber = (
 
 const isSort = (text: string): text is Sort<string> => /^[^:]+:(?:asc|desc)$/.test(text)
 
-/**
- * `--sort`, repeated for each field to sort by.
- *
- * @since 0.1.0
- * @category options
- */
+/** `--sort`, repeated for each field to sort by. */
 export const sort: Options.Options<ReadonlyArray<Sort<string>>> = Options.text("sort").pipe(
   Options.withPseudoName("FIELD:asc|desc"),
   Options.withDescription("Sort order, such as title:asc. Repeat for a second field. Default: created_at:desc"),
@@ -408,12 +317,7 @@ export const sort: Options.Options<ReadonlyArray<Sort<string>>> = Options.text("
   Options.withDefault([])
 )
 
-/**
- * `--on-impossible`.
- *
- * @since 0.1.0
- * @category options
- */
+/** `--on-impossible`. */
 export const onImpossible: Options.Options<"fail" | "continue"> = Options.choice("on-impossible", ["fail", "continue"])
   .pipe(
     Options.withDescription(
@@ -422,12 +326,7 @@ export const onImpossible: Options.Options<"fail" | "continue"> = Options.choice
     Options.withDefault("fail" as const)
   )
 
-/**
- * `--limit-rate`.
- *
- * @since 0.1.0
- * @category options
- */
+/** `--limit-rate`. */
 export const limitRate: Options.Options<Option.Option<LimitRate.LimitRate>> = Options.text("limit-rate").pipe(
   Options.withPseudoName("RATE"),
   Options.withDescription(
@@ -446,22 +345,12 @@ export const limitRate: Options.Options<Option.Option<LimitRate.LimitRate>> = Op
   Options.optional
 )
 
-/**
- * `--json`.
- *
- * @since 0.1.0
- * @category options
- */
+/** `--json`. */
 export const json: Options.Options<boolean> = Options.boolean("json").pipe(
   Options.withDescription("Print one JSON object per line, for programs")
 )
 
-/**
- * Where the service is, with which token, and which dialect it speaks.
- *
- * @since 0.1.0
- * @category options
- */
+/** Where the service is, with which token, and which dialect it speaks. */
 export const connection = {
   baseUrl: Options.text("base-url").pipe(
     Options.withPseudoName("URL"),
@@ -488,12 +377,7 @@ export const connection = {
   )
 }
 
-/**
- * What every command takes: the verbosity, and a configuration file.
- *
- * @since 0.1.0
- * @category options
- */
+/** What every command takes: the verbosity, and a configuration file. */
 export const shared = {
   quiet: Options.boolean("quiet", { aliases: ["q"] }).pipe(
     Options.withDescription("Print only results and failures")

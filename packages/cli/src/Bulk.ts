@@ -1,8 +1,4 @@
-/**
- * `stevedore bulk`: jobs of many files, in a database.
- *
- * @since 0.1.0
- */
+/** `stevedore bulk`: jobs of many files, in a database. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import type { SourceError } from "@stevedore/core/SourceError"
@@ -22,33 +18,14 @@ import { InvalidInput } from "./InvalidInput.js"
 import type { Output, OutputFailed } from "./Output.js"
 
 export {
-  /**
-   * The database cannot be used.
-   *
-   * @since 0.1.0
-   * @category errors
-   */
+  /** The database cannot be used. */
   DatabaseFailed,
-  /**
-   * The job has failed, or some of its files have.
-   *
-   * @since 0.1.0
-   * @category errors
-   */
+  /** The job has failed, or some of its files have. */
   JobFailed,
-  /**
-   * @since 0.1.0
-   * @category errors
-   */
   JobStopped
 } from "./BulkModel.js"
 
-/**
- * The models of `BulkModel`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The models of `BulkModel`. */
 export type * from "./BulkModel.js"
 
 const usualVariable = "STEVEDORE_DATABASE_URL"
@@ -69,9 +46,6 @@ const variableOf = (name: string) =>
 /**
  * The database of a command: what `--database-env` or `--store` names, or else the variable `STEVEDORE_DATABASE_URL`, or
  * else a file of SQLite among the state of this user.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const place = (
   { databaseEnv, store }: Pick<Options, "databaseEnv" | "store">
@@ -112,12 +86,7 @@ const checkWords = (
     : Effect.succeed(action)
 }
 
-/**
- * Does what the action says.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Does what the action says. */
 export const run = (
   options: Options
 ): Effect.Effect<

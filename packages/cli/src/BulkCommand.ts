@@ -1,8 +1,4 @@
-/**
- * What `stevedore bulk` accepts, and the help about it.
- *
- * @since 0.1.0
- */
+/** What `stevedore bulk` accepts, and the help about it. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
@@ -11,12 +7,7 @@ import { actions } from "./internal/bulkActions.js"
 import { describe, runs } from "./internal/command.js"
 import { programs } from "./internal/programs.js"
 
-/**
- * `stevedore bulk`.
- *
- * @since 0.1.0
- * @category commands
- */
+/** `stevedore bulk`. */
 export const bulk = Command.make(
   "bulk",
   {

@@ -1,8 +1,4 @@
-/**
- * What `stevedore bulk` is told, and how it fails.
- *
- * @since 0.1.0
- */
+/** What `stevedore bulk` is told, and how it fails. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import type * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
@@ -10,12 +6,7 @@ import * as Schema from "effect/Schema"
 import type * as Configuration from "./Configuration.js"
 import * as ExitCode from "./ExitCode.js"
 
-/**
- * The options of the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. */
 export interface Options extends Configuration.Given {
   /** Such as `start`. */
   readonly action: string
@@ -41,12 +32,7 @@ export interface Options extends Configuration.Given {
   readonly json: boolean
 }
 
-/**
- * A job ended and not all of its files were uploaded.
- *
- * @since 0.1.0
- * @category errors
- */
+/** A job ended and not all of its files were uploaded. */
 export class JobFailed extends Schema.TaggedError<JobFailed>("@stevedore/cli/JobFailed")("JobFailed", {
   kind: ErrorKind.field("input"),
   job: Schema.String,
@@ -55,9 +41,6 @@ export class JobFailed extends Schema.TaggedError<JobFailed>("@stevedore/cli/Job
   /** Those of a cancelled job that were not tried. */
   cancelled: Schema.Number
 }) {
-  /**
-   * @since 0.1.0
-   */
   get exitCode(): number {
     return ExitCode.failed
   }
@@ -71,9 +54,6 @@ export class JobFailed extends Schema.TaggedError<JobFailed>("@stevedore/cli/Job
 /**
  * A job was stopped, because each file that is left would fail by the same: none of them counts as failed, and the same
  * command goes on with them.
- *
- * @since 0.1.0
- * @category errors
  */
 export class JobStopped extends Schema.TaggedError<JobStopped>("@stevedore/cli/JobStopped")("JobStopped", {
   kind: ErrorKind.field("configuration"),
@@ -82,9 +62,6 @@ export class JobStopped extends Schema.TaggedError<JobStopped>("@stevedore/cli/J
   /** What a file has met. */
   problem: Schema.String
 }) {
-  /**
-   * @since 0.1.0
-   */
   get exitCode(): number {
     return this.reason === "token" ? ExitCode.unauthorized : ExitCode.failed
   }
@@ -94,12 +71,7 @@ export class JobStopped extends Schema.TaggedError<JobStopped>("@stevedore/cli/J
   }
 }
 
-/**
- * The database with the jobs cannot be reached, or does not do what it is asked.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The database with the jobs cannot be reached, or does not do what it is asked. */
 export class DatabaseFailed extends Schema.TaggedError<DatabaseFailed>("@stevedore/cli/DatabaseFailed")(
   "DatabaseFailed",
   {
@@ -108,9 +80,6 @@ export class DatabaseFailed extends Schema.TaggedError<DatabaseFailed>("@stevedo
     problem: Schema.String
   }
 ) {
-  /**
-   * @since 0.1.0
-   */
   get exitCode(): number {
     return ExitCode.failed
   }
@@ -120,12 +89,7 @@ export class DatabaseFailed extends Schema.TaggedError<DatabaseFailed>("@stevedo
   }
 }
 
-/**
- * Where the jobs are.
- *
- * @since 0.1.0
- * @category models
- */
+/** Where the jobs are. */
 export type Place =
   | { readonly _tag: "Sqlite"; readonly file: Option.Option<string> }
   | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted }

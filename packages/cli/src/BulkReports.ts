@@ -1,19 +1,10 @@
-/**
- * The lines of `bulk --json`.
- *
- * @since 0.1.0
- */
+/** The lines of `bulk --json`. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type Failed, failure, type KnownError } from "./Reports.js"
 
-/**
- * How far a job is: of `start`, `run` and `status --watch` once a second.
- *
- * @since 0.1.0
- * @category models
- */
+/** How far a job is: of `start`, `run` and `status --watch` once a second. */
 export const Job = Schema.Struct({
   type: Schema.Literal("job"),
   name: Schema.String,
@@ -37,12 +28,7 @@ export const Job = Schema.Struct({
   timeLeft: Schema.NullOr(Schema.Number)
 }).annotations({ identifier: "BulkJob" })
 
-/**
- * How far a job is, in the terms of the package that runs it.
- *
- * @since 0.1.0
- * @category models
- */
+/** How far a job is, in the terms of the package that runs it. */
 export interface Standing {
   readonly state: (typeof Job.Type)["state"]
   readonly total: number
@@ -54,12 +40,7 @@ export interface Standing {
   readonly timeLeft: Option.Option<Duration.Duration>
 }
 
-/**
- * The line of a job.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The line of a job. */
 export const job = (
   name: string,
   { bytes, calls, chunks, failed, state, timeLeft, total, uploaded }: Standing
@@ -77,12 +58,7 @@ export const job = (
   timeLeft: Option.getOrNull(Option.map(timeLeft, Duration.toSeconds))
 })
 
-/**
- * The line of a file that failed, of `bulk failures`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The line of a file that failed, of `bulk failures`. */
 export const failed = (path: string, error: KnownError): typeof Failed.Type => ({
   type: "failed",
   path,

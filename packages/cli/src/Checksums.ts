@@ -1,21 +1,7 @@
-/**
- * The checksums that the command line offers.
- *
- * @since 0.1.0
- */
+/** The checksums that the command line offers. */
 
-/**
- * The names of the checksums.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The names of the checksums. */
 export const names = ["crc32", "sha256", "crc64nvme"] as const
 
-/**
- * The name of a checksum.
- *
- * @since 0.1.0
- * @category models
- */
+/** The name of a checksum. */
 export type Name = typeof names[number]

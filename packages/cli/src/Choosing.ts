@@ -1,19 +1,10 @@
-/**
- * Which of the files that were named or found are uploaded.
- *
- * @since 0.1.0
- */
+/** Which of the files that were named or found are uploaded. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { basename, isAbsolute, relative, sep } from "node:path"
 import type { Expanded, FileToUpload, SkippedEntry } from "./UploadPaths.js"
 
-/**
- * What was asked for. Sizes are in bytes, and times in milliseconds since 1970.
- *
- * @since 0.1.0
- * @category models
- */
+/** What was asked for. Sizes are in bytes, and times in milliseconds since 1970. */
 export interface Wishes {
   /** Patterns as in a gitignore file. If there are any, only files that match one are taken. */
   readonly include: ReadonlyArray<string>
@@ -27,12 +18,7 @@ export interface Wishes {
   readonly skipEmpty: boolean
 }
 
-/**
- * What is uploaded, and what is not.
- *
- * @since 0.1.0
- * @category models
- */
+/** What is uploaded, and what is not. */
 export interface Chosen extends Expanded {
   /** How many files were left out. */
   readonly left: number
@@ -54,12 +40,7 @@ const isClosed = (pattern: string): boolean => {
   return !rest.includes("[") && !rest.endsWith("\\")
 }
 
-/**
- * What is wrong with a pattern that could match nothing; none for one that can.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** What is wrong with a pattern that could match nothing; none for one that can. */
 export const problemOf = (pattern: string): Option.Option<string> =>
   pattern.trim() === ""
     ? Option.some("it is empty: is a variable not set?")
@@ -94,9 +75,6 @@ const isWithin = (
 
 /**
  * Chooses. A file that cannot be inspected is kept, so that it is reported as a failure, unless its name leaves it out.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const choose = (found: Expanded, wishes: Wishes): Effect.Effect<Chosen> =>
   Effect.gen(function*() {

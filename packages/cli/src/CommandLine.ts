@@ -1,8 +1,6 @@
 /**
  * The command `stevedore`: what it accepts, and the help that it prints. Each command's implementation is in its own
  * module, loaded when the command runs.
- *
- * @since 0.1.0
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -303,22 +301,12 @@ const pageOf = (name: string): Option.Option<HelpPage.HelpPage> =>
     (descriptor) => HelpPage.make(name, descriptor)
   )
 
-/**
- * What the help says about each command.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** What the help says about each command. */
 export const pages = (): ReadonlyArray<HelpPage.HelpPage> => Arr.filterMap(names, pageOf)
 
 const hasDefaults = (words: ReadonlyArray<string>): boolean => !Arguments.asksForHelp(words) && !Arguments.asks(words)
 
-/**
- * The words with the defaults of the configuration file, if there is one.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The words with the defaults of the configuration file, if there is one. */
 export const withDefaults = (
   words: ReadonlyArray<string>
 ): Effect.Effect<ReadonlyArray<string>, InvalidInput, FileSystem.FileSystem | Path.Path> =>
@@ -330,12 +318,7 @@ export const withDefaults = (
     return Settings.applied(words, page.value, yield* Settings.read(place.value, pages()))
   })
 
-/**
- * Runs a command line: the words after the program's name.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Runs a command line: the words after the program's name. */
 export const run = (words: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const version = yield* Version.current

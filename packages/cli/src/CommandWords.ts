@@ -1,17 +1,8 @@
-/**
- * The command line itself, to be shown to a user who may run it again.
- *
- * @since 0.1.0
- */
+/** The command line itself, to be shown to a user who may run it again. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/**
- * The words after the program's name; none if they are not known.
- *
- * @since 0.1.0
- * @category references
- */
+/** The words after the program's name; none if they are not known. */
 export class CommandWords
   extends Context.Reference<CommandWords>()<"@stevedore/cli/CommandWords", ReadonlyArray<string>>(
     "@stevedore/cli/CommandWords",
@@ -19,12 +10,7 @@ export class CommandWords
   )
 {}
 
-/**
- * How the program was started, to be shown before words of its own: `npx @stevedore/cli` where npm has started it.
- *
- * @since 0.1.0
- * @category references
- */
+/** How the program was started, to be shown before words of its own: `npx @stevedore/cli` where npm has started it. */
 export class ProgramName extends Context.Reference<ProgramName>()<"@stevedore/cli/ProgramName", string>(
   "@stevedore/cli/ProgramName",
   { defaultValue: () => "stevedore" }
@@ -39,21 +25,11 @@ const quotedOnWindows = (word: string): string => {
 
 const quoted = (word: string): string => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
-/**
- * The command in a form that can be typed or pasted into a shell of this platform.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The command in a form that can be typed or pasted into a shell of this platform. */
 export const typed = (words: ReadonlyArray<string>, platform: NodeJS.Platform, program = "stevedore"): string =>
   [program, ...words.map(platform === "win32" ? quotedOnWindows : quoted)].join(" ")
 
-/**
- * The command line itself, as it can be typed again on this machine.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The command line itself, as it can be typed again on this machine. */
 export const again: Effect.Effect<string> = Effect.gen(function*() {
   return typed(yield* CommandWords, process.platform, yield* ProgramName)
 })

@@ -1,8 +1,4 @@
-/**
- * What is printed when a command does not succeed.
- *
- * @since 0.1.0
- */
+/** What is printed when a command does not succeed. */
 import * as ValidationError from "@effect/cli/ValidationError"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -24,9 +20,6 @@ const ofParser = (error: ValidationError.ValidationError): Option.Option<string>
 /**
  * The message for an error; none if it was already printed, or if there is nothing to say because the reader of the
  * output closed it.
- *
- * @since 0.1.0
- * @category formatting
  */
 export const ofError = (error: unknown): Option.Option<string> => {
   if (ValidationError.isValidationError(error)) return ofParser(error)
@@ -37,12 +30,7 @@ export const ofError = (error: unknown): Option.Option<string> => {
   return Option.some(messageOf(error))
 }
 
-/**
- * The message for the end of a run.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The message for the end of a run. */
 export const ofCause = (cause: Cause.Cause<unknown>): Option.Option<string> =>
   Option.match(Cause.failureOption(cause), {
     onSome: ofError,
@@ -52,12 +40,7 @@ export const ofCause = (cause: Cause.Cause<unknown>): Option.Option<string> =>
       )
   })
 
-/**
- * Prints to standard error why a command did not succeed.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Prints to standard error why a command did not succeed. */
 export const tell = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Output> =>
   Effect.onError(command, (cause) =>
     Option.match(ofCause(cause), {
@@ -65,12 +48,7 @@ export const tell = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A,
       onSome: (words) => Effect.flatMap(Output, (output) => output.warn(words))
     }))
 
-/**
- * The same with `--json`: prints one line, `CommandFailed` of the reports.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** The same with `--json`: prints one line, `CommandFailed` of the reports. */
 export const report = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Output> =>
   Effect.onError(command, (cause) =>
     // most runs need none of it

@@ -1,8 +1,4 @@
-/**
- * `stevedore config`: the settings in force, and where each comes from.
- *
- * @since 0.1.0
- */
+/** `stevedore config`: the settings in force, and where each comes from. */
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -17,22 +13,12 @@ import * as Settings from "./Settings.js"
 import * as Shared from "./Shared.js"
 import * as Table from "./Table.js"
 
-/**
- * The options of the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. */
 export interface Options extends Configuration.Given, Shared.Given {
   readonly json: boolean
 }
 
-/**
- * A setting, as a line of `--json`.
- *
- * @since 0.1.0
- * @category models
- */
+/** A setting, as a line of `--json`. */
 export const Setting = Schema.Struct({
   type: Schema.Literal("setting"),
   /** As in the configuration file: `baseUrl`, or `upload.files` for one command. */
@@ -114,12 +100,7 @@ const columns: ReadonlyArray<Table.Column> = [
   { header: "FROM", width: 26, spare: true }
 ]
 
-/**
- * Prints the settings.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Prints the settings. */
 export const run = (options: Options, pages: ReadonlyArray<HelpPage.HelpPage>) =>
   Effect.gen(function*() {
     const output = yield* Output

@@ -1,8 +1,4 @@
-/**
- * Where the service is, with which token, and which dialect it speaks: from options and the environment.
- *
- * @since 0.1.0
- */
+/** Where the service is, with which token, and which dialect it speaks: from options and the environment. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as ServiceConfig from "@stevedore/core/ServiceConfig"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
@@ -19,12 +15,7 @@ import * as Transport from "./internal/transport.js"
 import { fromConfigError, InvalidInput } from "./InvalidInput.js"
 import * as Proxy from "./Proxy.js"
 
-/**
- * What was given on the command line. An option takes precedence over the environment variable.
- *
- * @since 0.1.0
- * @category models
- */
+/** What was given on the command line. An option takes precedence over the environment variable. */
 export interface Given {
   readonly baseUrl: Option.Option<string>
   /** A file that holds the token. As an argument, the token itself would show in the process list. */
@@ -53,9 +44,6 @@ const isHelpful = ({ message }: ParseResult.ArrayFormatterIssue): boolean => !me
 /**
  * The profile with this name, or from a file, decoded with the profile's Schema: fields that the file omits are as in
  * `standard`.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const profile = (
   nameOrFile: string
@@ -106,9 +94,6 @@ const configOf = <Value, A, E, R>(
 /**
  * The validated configuration of the service. What is not given comes from `STEVEDORE_BASE_URL`, `STEVEDORE_TOKEN` (or
  * the file that `STEVEDORE_TOKEN_FILE` names) and `STEVEDORE_PROFILE`.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const resolve = (
   given: Given
@@ -127,9 +112,6 @@ export const resolve = (
 /**
  * The service and the storage for this configuration, through the proxy that the environment names, if any; with
  * `ledger: false`, for those who keep what is unfinished elsewhere.
- *
- * @since 0.1.0
- * @category layers
  */
 export const layer = (
   given: Given,

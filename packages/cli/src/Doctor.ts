@@ -1,8 +1,4 @@
-/**
- * `stevedore doctor`: tries every step of an upload, one after the other, and says what to do if one fails.
- *
- * @since 0.1.0
- */
+/** `stevedore doctor`: tries every step of an upload, one after the other, and says what to do if one fails. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
@@ -24,12 +20,7 @@ import { Output } from "./Output.js"
 import * as ProfileFile from "./ProfileFile.js"
 import * as Proxy from "./Proxy.js"
 
-/**
- * The options of the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. */
 export interface Options extends Configuration.Given {
   /** A file to upload later: checks whether it can be uploaded in time, without sending it. */
   readonly file: Option.Option<string>
@@ -256,9 +247,6 @@ const checkedOrigin = (origin: string) => {
 /**
  * Tries every step and reports each as it ends. Fails at the end if any check failed. A failed check does not stop
  * those that do not depend on it.
- *
- * @since 0.1.0
- * @category programs
  */
 export const run = (options: Options) =>
   Effect.gen(function*() {

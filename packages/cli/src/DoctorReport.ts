@@ -1,19 +1,10 @@
-/**
- * What `stevedore doctor` finds: one line per check, and one at the end.
- *
- * @since 0.1.0
- */
+/** What `stevedore doctor` finds: one line per check, and one at the end. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.js"
 import * as Printable from "./Printable.js"
 
-/**
- * The names of the checks, in order.
- *
- * @since 0.1.0
- * @category models
- */
+/** The names of the checks, in order. */
 export const CheckId = Schema.Literal(
   "configuration",
   "connection",
@@ -32,18 +23,11 @@ export const CheckId = Schema.Literal(
   "throughput"
 ).annotations({ identifier: "CheckId" })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type CheckId = typeof CheckId.Type
 
 /**
  * How a check ended. `warning`: it works, but may surprise later. `skipped`: it could not be tried, or was not
  * requested.
- *
- * @since 0.1.0
- * @category models
  */
 export const CheckReport = Schema.Struct({
   type: Schema.Literal("check"),
@@ -56,18 +40,9 @@ export const CheckReport = Schema.Struct({
   remedy: Schema.String
 }).annotations({ identifier: "CheckReport" })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type CheckReport = typeof CheckReport.Type
 
-/**
- * The last line of `doctor --json`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The last line of `doctor --json`. */
 export const Diagnosis = Schema.Struct({
   type: Schema.Literal("diagnosis"),
   passed: Schema.Int,
@@ -83,18 +58,9 @@ export const Diagnosis = Schema.Struct({
   }))
 }).annotations({ identifier: "Diagnosis" })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Diagnosis = typeof Diagnosis.Type
 
-/**
- * What `doctor --write-profile` has found out, before the checks are run with it.
- *
- * @since 0.1.0
- * @category models
- */
+/** What `doctor --write-profile` has found out, before the checks are run with it. */
 export const ProfileReport = Schema.Struct({
   type: Schema.Literal("profile"),
   /** The fields of a profile file that differ from the profile that was given. */
@@ -105,37 +71,20 @@ export const ProfileReport = Schema.Struct({
   assumed: Schema.Array(Schema.String)
 }).annotations({ identifier: "ProfileReport" })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type ProfileReport = typeof ProfileReport.Type
 
-/**
- * A line of `doctor --json`.
- *
- * @since 0.1.0
- * @category models
- */
+/** A line of `doctor --json`. */
 export const DoctorReport = Schema.Union(CheckReport, ProfileReport, Diagnosis).annotations({
   identifier: "DoctorReport"
 })
 
-/**
- * Some checks failed. Each failure was already printed.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Some checks failed. Each failure was already printed. */
 export class ChecksFailed extends Schema.TaggedError<ChecksFailed>("@stevedore/cli/ChecksFailed")("ChecksFailed", {
   kind: ErrorKind.field("configuration"),
   failed: Schema.Array(CheckId),
   /** Whether the service rejects the token. */
   unauthorized: Schema.Boolean
 }) {
-  /**
-   * @since 0.1.0
-   */
   get exitCode(): number {
     if (this.failed.includes("configuration")) return ExitCode.usage
     return this.unauthorized ? ExitCode.unauthorized : ExitCode.failed
@@ -156,12 +105,7 @@ const marks: Readonly<Record<CheckReport["outcome"], string>> = {
 
 const titleWidth = 24
 
-/**
- * A check as lines: its outcome, its subject, what was found, and what to do. Wrapped to `columns` on a terminal.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** A check as lines: its outcome, its subject, what was found, and what to do. Wrapped to `columns` on a terminal. */
 export const lines = (report: CheckReport, columns = Infinity): ReadonlyArray<string> => {
   const head = `${marks[report.outcome]}  ${report.title.padEnd(titleWidth)}`
   const isNarrow = columns < 72
@@ -172,11 +116,7 @@ export const lines = (report: CheckReport, columns = Infinity): ReadonlyArray<st
   return [`${head}  ${first}`.trimEnd(), ...[...rest, ...remedy].map((line) => `${" ".repeat(indent)}${line}`)]
 }
 
-/**
- * What was left behind, as lines.
- *
- * @internal
- */
+/** What was left behind, as lines. */
 export const leftBehind = (left: Diagnosis["left"]): ReadonlyArray<string> => [
   ...(left.length === 0 ? ["Nothing was left behind."] : ["Left at the service, whose API cannot delete:"]),
   ...left.map(({ bytes, fileId, kind }) =>
@@ -186,12 +126,7 @@ export const leftBehind = (left: Diagnosis["left"]): ReadonlyArray<string> => [
   )
 ]
 
-/**
- * The end as lines: the counts, and what was left behind.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The end as lines: the counts, and what was left behind. */
 export const summary = ({ failed, left, passed, skipped, warnings }: Diagnosis): ReadonlyArray<string> => [
   [
     `${passed} passed`,

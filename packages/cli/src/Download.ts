@@ -1,8 +1,4 @@
-/**
- * `stevedore download`: downloads a file, whole or not at all.
- *
- * @since 0.1.0
- */
+/** `stevedore download`: downloads a file, whole or not at all. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
@@ -30,12 +26,7 @@ import * as ProgressBar from "./ProgressBar.js"
 import * as Reports from "./Reports.js"
 import * as Table from "./Table.js"
 
-/**
- * The options of the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. */
 export interface Options extends Configuration.Given {
   readonly fileId: string
   /** Where to put the file; in a directory, it keeps its own name. If none: here, with its own name. */
@@ -142,22 +133,12 @@ const withProgress = (target: Target, options: Options, onSaved: () => void) =>
     )
   })
 
-/**
- * The options of the command for any number of files.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command for any number of files. */
 export interface AnyOptions extends Omit<Options, "fileId">, Omit<DownloadMany.Options, "json"> {}
 
 const invalid = (input: string, problem: string) => Effect.fail(new InvalidInput({ input, problem }))
 
-/**
- * Downloads one file to a path, or several into a directory.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Downloads one file to a path, or several into a directory. */
 export const runAny = (options: AnyOptions) =>
   Effect.gen(function*() {
     const { directory, fileIds: [fileId, ...others], filesFrom, output } = options
@@ -173,12 +154,7 @@ export const runAny = (options: AnyOptions) =>
     yield* Effect.provide(many.run(options), connected(options))
   })
 
-/**
- * Downloads a file. The file is there at the end, so a reader of the report that went away is not a failure.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Downloads a file. The file is there at the end, so a reader of the report that went away is not a failure. */
 export const run = (options: Options) =>
   Effect.gen(function*() {
     const output = yield* Output

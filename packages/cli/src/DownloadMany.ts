@@ -1,7 +1,5 @@
 /**
  * `stevedore download` of several files: into one directory, several concurrently; one failure does not stop the rest.
- *
- * @since 0.1.0
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
@@ -34,12 +32,7 @@ import * as Table from "./Table.js"
 import * as UploadReports from "./UploadReports.js"
 import * as UploadSummary from "./UploadSummary.js"
 
-/**
- * The options of the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. */
 export interface Options {
   readonly fileIds: ReadonlyArray<string>
   /** A list of ids, with names if it has any. */
@@ -57,19 +50,11 @@ export interface Options {
   readonly verbose: boolean
 }
 
-/**
- * Some files were not downloaded. Each failure was already printed.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Some files were not downloaded. Each failure was already printed. */
 export class DownloadsFailed extends Schema.TaggedError<DownloadsFailed>("@stevedore/cli/DownloadsFailed")(
   "DownloadsFailed",
   { kind: ErrorKind.field("refused"), failed: Schema.Int, files: Schema.Int, unauthorized: Schema.Boolean }
 ) {
-  /**
-   * @since 0.1.0
-   */
   get exitCode(): number {
     return this.unauthorized ? ExitCode.unauthorized : ExitCode.failed
   }
@@ -127,9 +112,6 @@ const summaryOf = (
 /**
  * Downloads the files. One that an earlier command has saved there, and that is as it was, is skipped, unless it is to be
  * replaced.
- *
- * @since 0.1.0
- * @category programs
  */
 export const run = (options: Options) =>
   Effect.gen(function*() {

@@ -1,8 +1,4 @@
-/**
- * What the command reports to its caller through its exit code.
- *
- * @since 0.1.0
- */
+/** What the command reports to its caller through its exit code. */
 import * as ValidationError from "@effect/cli/ValidationError"
 import * as Cause from "effect/Cause"
 import * as ConfigError from "effect/ConfigError"
@@ -12,52 +8,22 @@ import * as Predicate from "effect/Predicate"
 import * as AskedToEnd from "./internal/askedToEnd.js"
 import * as HangUp from "./internal/hangUp.js"
 
-/**
- * Everything was done.
- *
- * @since 0.1.0
- * @category constants
- */
+/** Everything was done. */
 export const ok = 0
 
-/**
- * An upload, a check or the command itself failed.
- *
- * @since 0.1.0
- * @category constants
- */
+/** An upload, a check or the command itself failed. */
 export const failed = 1
 
-/**
- * Wrong usage or bad input. The service was not called, or not for any of the files that failed.
- *
- * @since 0.1.0
- * @category constants
- */
+/** Wrong usage or bad input. The service was not called, or not for any of the files that failed. */
 export const usage = 2
 
-/**
- * The service rejects the token.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The service rejects the token. */
 export const unauthorized = 3
 
-/**
- * Stopped by a signal, such as Ctrl-C.
- *
- * @since 0.1.0
- * @category constants
- */
+/** Stopped by a signal, such as Ctrl-C. */
 export const interrupted = 130
 
-/**
- * Stopped because its terminal went away, or by Ctrl-Break on Windows.
- *
- * @since 0.1.0
- * @category constants
- */
+/** Stopped because its terminal went away, or by Ctrl-Break on Windows. */
 export const hungUp = 129
 
 // what core refuses before any request
@@ -66,12 +32,7 @@ const refusedInput: ReadonlySet<string> = new Set(["CheckpointMismatch", "Invali
 const tagOf = (error: unknown): string =>
   Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) ? error._tag : ""
 
-/**
- * The exit code for a failure. A failure can override it with a field `exitCode`.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The exit code for a failure. A failure can override it with a field `exitCode`. */
 export const ofError = (error: unknown): number => {
   if (ValidationError.isValidationError(error) || ConfigError.isConfigError(error)) return usage
   if (Predicate.hasProperty(error, "exitCode") && Predicate.isNumber(error.exitCode)) return error.exitCode
@@ -79,12 +40,7 @@ export const ofError = (error: unknown): number => {
   return tag === "Unauthorized" ? unauthorized : refusedInput.has(tag) ? usage : failed
 }
 
-/**
- * The exit code for a whole run. A run that was interrupted after a failure has failed.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The exit code for a whole run. A run that was interrupted after a failure has failed. */
 export const ofExit = <A, E>(exit: Exit.Exit<A, E>): number =>
   Exit.match(exit, {
     onSuccess: () => ok,

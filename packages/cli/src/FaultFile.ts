@@ -1,8 +1,4 @@
-/**
- * A fault script as a file: one sentence per line, as in a program, or the script's JSON.
- *
- * @since 0.1.0
- */
+/** A fault script as a file: one sentence per line, as in a program, or the script's JSON. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as FaultRule from "@stevedore/testing/FaultRule"
 import * as FaultScript from "@stevedore/testing/FaultScript"
@@ -16,12 +12,7 @@ import * as ExitCode from "./ExitCode.js"
 import type { Call, Value } from "./internal/calls.js"
 import { isCalls, parseCalls } from "./internal/calls.js"
 
-/**
- * The fault file cannot be parsed; nothing was started.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The fault file cannot be parsed; nothing was started. */
 export class InvalidFaultFile extends Schema.TaggedError<InvalidFaultFile>("@stevedore/cli/InvalidFaultFile")(
   "InvalidFaultFile",
   {
@@ -35,9 +26,6 @@ export class InvalidFaultFile extends Schema.TaggedError<InvalidFaultFile>("@ste
     problem: Schema.String
   }
 ) {
-  /**
-   * @since 0.1.0
-   */
   get exitCode(): number {
     return ExitCode.usage
   }
@@ -205,9 +193,6 @@ const decodeJson = Schema.decodeEither(Schema.parseJson(FaultScript.FaultScript)
  * The script in a file. A file that begins with `{` is the JSON of a `FaultScript`. Any other has one sentence per
  * line, such as `on("putPart").part(3).times(2).answer(503, "SlowDown")`, and comment lines that begin with `#`. The
  * printed form of a script (`String(script)`) can be parsed again.
- *
- * @since 0.1.0
- * @category conversions
  */
 export const parse = (path: string, text: string): Either.Either<FaultScript.FaultScript, InvalidFaultFile> =>
   text.trimStart().startsWith("{")

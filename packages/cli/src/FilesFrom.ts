@@ -1,8 +1,4 @@
-/**
- * Reads which files to upload or download from a list: a path per line, or a row per file with more about it.
- *
- * @since 0.1.0
- */
+/** Reads which files to upload or download from a list: a path per line, or a row per file with more about it. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -14,12 +10,7 @@ import * as SeparatedValues from "./internal/separatedValues.js"
 import * as StandardInput from "./internal/standardInput.js"
 import { InvalidInput } from "./InvalidInput.js"
 
-/**
- * One entry of a list.
- *
- * @since 0.1.0
- * @category models
- */
+/** One entry of a list. */
 export interface Row {
   /** A path or an `http(s)` URL; for downloads, the id of a file. */
   readonly what: string
@@ -132,12 +123,7 @@ const parse = (
     )
 }
 
-/**
- * How a list is read.
- *
- * @since 0.1.0
- * @category models
- */
+/** How a list is read. */
 export interface Options {
   /** The option that names the list. */
   readonly input: string
@@ -150,9 +136,6 @@ export interface Options {
 /**
  * The entries of a list; `-` is standard input. It has one path per line, or one JSON object per line, or it is a table
  * (CSV) whose first line names its columns: `path` or `url`, `name`, `media_type`, and any others.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const read = (
   file: string,
@@ -160,12 +143,7 @@ export const read = (
 ): Effect.Effect<ReadonlyArray<Row>, InvalidInput, FileSystem.FileSystem> =>
   Effect.map(readReport(file, options), ({ rows }) => rows)
 
-/**
- * The same, and whether it is a report in which each file of its command has a row.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The same, and whether it is a report in which each file of its command has a row. */
 export const readReport = (
   file: string,
   { first, input, nul }: Options

@@ -1,27 +1,13 @@
-/**
- * The filters of a list as written on a command line: `title.contains=interview`.
- *
- * @since 0.1.0
- */
+/** The filters of a list as written on a command line: `title.contains=interview`. */
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Record from "effect/Record"
 import { InvalidInput } from "./InvalidInput.js"
 
-/**
- * What a filter, or one of its operators, is compared with: a value, several values, or `null`.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a filter, or one of its operators, is compared with: a value, several values, or `null`. */
 export type Value = string | null | ReadonlyArray<string | null>
 
-/**
- * Filters by their names, each a value or operators with values. The Schema of a list decides which ones exist.
- *
- * @since 0.1.0
- * @category models
- */
+/** Filters by their names, each a value or operators with values. The Schema of a list decides which ones exist. */
 export type Filters = { readonly [name: string]: Value | { readonly [operator: string]: Value } }
 
 interface Written {
@@ -66,9 +52,6 @@ const filterOf = (
 /**
  * The filters in the form that the list's Schema expects. A name that is repeated has several values; `null` stands for
  * no value.
- *
- * @since 0.1.0
- * @category conversions
  */
 export const parse = (texts: ReadonlyArray<string>): Either.Either<Filters, InvalidInput> =>
   Either.flatMap(

@@ -1,18 +1,9 @@
-/**
- * How long an upload takes, by its bytes and by the calls that the service allows.
- *
- * @since 0.1.0
- */
+/** How long an upload takes, by its bytes and by the calls that the service allows. */
 import type * as RateLimit from "@stevedore/core/RateLimit"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 
-/**
- * What the service allows: so many calls in each window.
- *
- * @since 0.1.0
- * @category models
- */
+/** What the service allows: so many calls in each window. */
 export interface Rule {
   readonly calls: number
   readonly window: Duration.Duration
@@ -21,9 +12,6 @@ export interface Rule {
 /**
  * The rule that a profile states, or else the one that the service's headers announce. A window whose length is not known
  * counts as a minute.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const ruleOf = (
   profile: { readonly rateLimit?: { readonly requests: number; readonly windowSeconds: number } | undefined },
@@ -36,20 +24,10 @@ export const ruleOf = (
   )
 }
 
-/**
- * How long so many calls take.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** How long so many calls take. */
 export const ofCalls = (calls: number, rule: Rule): Duration.Duration => Duration.times(rule.window, calls / rule.calls)
 
-/**
- * How long so many calls take from now on: those that are still allowed cost nothing, and the others wait.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** How long so many calls take from now on: those that are still allowed cost nothing, and the others wait. */
 export const ofCallsFrom = (
   calls: number,
   rule: Rule,
@@ -66,23 +44,13 @@ export const ofCallsFrom = (
   return Duration.sum(untilReset, Duration.times(rule.window, Math.max(0, later / rule.calls - 1)))
 }
 
-/**
- * The time left, and whether the bytes or the calls take it.
- *
- * @since 0.1.0
- * @category models
- */
+/** The time left, and whether the bytes or the calls take it. */
 export interface Left {
   readonly time: Duration.Duration
   readonly by: "bytes" | "calls"
 }
 
-/**
- * The longer of the two.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The longer of the two. */
 export const left = (
   bytes: Option.Option<Duration.Duration>,
   calls: Option.Option<Duration.Duration>

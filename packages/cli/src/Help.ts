@@ -1,20 +1,11 @@
-/**
- * The help as it is printed: examples first, and no line wider than the terminal.
- *
- * @since 0.1.0
- */
+/** The help as it is printed: examples first, and no line wider than the terminal. */
 import * as Arr from "effect/Array"
 import * as HelpPage from "./HelpPage.js"
 import { summaries } from "./internal/commands.js"
 import * as RootHelp from "./internal/rootHelp.js"
 import * as Printable from "./Printable.js"
 
-/**
- * The longest line of the help, in columns: longer ones are hard to read.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The longest line of the help, in columns: longer ones are hard to read. */
 export const widest = 100
 
 const indented = (lines: ReadonlyArray<string>, columns: number): ReadonlyArray<string> =>
@@ -63,12 +54,7 @@ const prose = (paragraphs: ReadonlyArray<string>, columns: number): ReadonlyArra
 
 const text = (lines: ReadonlyArray<string>): string => lines.join("\n")
 
-/**
- * The help of one command. Headings are bold, by codes that a console without colours removes.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The help of one command. Headings are bold, by codes that a console without colours removes. */
 export const ofCommand = (page: HelpPage.HelpPage, terminal: number): string => {
   const columns = Math.min(terminal, widest)
   const [everywhere, own] = Arr.partition(page.options, (option) => !RootHelp.isShared(option))
@@ -83,12 +69,7 @@ export const ofCommand = (page: HelpPage.HelpPage, terminal: number): string => 
   ])
 }
 
-/**
- * The help of the program: its commands, and what they share.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The help of the program: its commands, and what they share. */
 export const ofProgram = (terminal: number): string => {
   const columns = Math.min(terminal, widest)
   return text([

@@ -1,8 +1,4 @@
-/**
- * What the help says about a command, as data: from what the command accepts, so that nothing is written twice.
- *
- * @since 0.1.0
- */
+/** What the help says about a command, as data: from what the command accepts, so that nothing is written twice. */
 import * as CliConfig from "@effect/cli/CliConfig"
 import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
 import type * as HelpDoc from "@effect/cli/HelpDoc"
@@ -11,12 +7,7 @@ import * as Arr from "effect/Array"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
 
-/**
- * An option or an argument.
- *
- * @since 0.1.0
- * @category models
- */
+/** An option or an argument. */
 export interface Entry {
   /** As it is typed, without a value: `--files`, or `--quiet` and `-q`; for an argument, `PATH`. */
   readonly names: ReadonlyArray<string>
@@ -29,12 +20,7 @@ export interface Entry {
   readonly description: string
 }
 
-/**
- * The help of one command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The help of one command. */
 export interface HelpPage {
   readonly name: string
   readonly description: ReadonlyArray<string>
@@ -105,12 +91,7 @@ const entries = (doc: HelpDoc.HelpDoc, title: string): ReadonlyArray<Entry> =>
 
 const prompt = "$ "
 
-/**
- * The page of a command.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The page of a command. */
 export const make = <A>(name: string, command: CommandDescriptor.Command<A>): HelpPage => {
   const doc = CommandDescriptor.getHelp(command, { ...CliConfig.defaultConfig, showBuiltIns: false })
   const [examples, description] = Arr.partition(
@@ -126,21 +107,11 @@ export const make = <A>(name: string, command: CommandDescriptor.Command<A>): He
   }
 }
 
-/**
- * An argument as it stands in a usage: `PATH...`, `[PATH]`.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** An argument as it stands in a usage: `PATH...`, `[PATH]`. */
 export const argument = ({ names: [name = ""], optional, repeated }: Entry): string =>
   repeated ? `${name}...` : optional ? `[${name}]` : name
 
-/**
- * An option as it is typed: `-q, --quiet`, `--files NUMBER`, `--filter NAME=VALUE ...`.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** An option as it is typed: `-q, --quiet`, `--files NUMBER`, `--filter NAME=VALUE ...`. */
 export const option = ({ names, repeated, value }: Entry): string =>
   [
     names.toReversed().join(", "),
@@ -148,11 +119,6 @@ export const option = ({ names, repeated, value }: Entry): string =>
     ...(repeated ? ["..."] : [])
   ].join(" ")
 
-/**
- * How a command is typed: `stevedore upload [OPTIONS] PATH...`.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** How a command is typed: `stevedore upload [OPTIONS] PATH...`. */
 export const usage = ({ args, name, options }: HelpPage): string =>
   ["stevedore", name, ...(options.length === 0 ? [] : ["[OPTIONS]"]), ...args.map(argument)].join(" ")

@@ -1,8 +1,4 @@
-/**
- * `stevedore file` and `stevedore whoami`: print one record.
- *
- * @since 0.1.0
- */
+/** `stevedore file` and `stevedore whoami`: print one record. */
 import { FileRecord } from "@stevedore/core/FileRecord"
 import * as Json from "@stevedore/core/Json"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
@@ -13,24 +9,14 @@ import * as Schema from "effect/Schema"
 import * as Configuration from "./Configuration.js"
 import { Output } from "./Output.js"
 
-/**
- * The options of both commands.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of both commands. */
 export interface Options extends Configuration.Given {
   readonly json: boolean
 }
 
 const shown = (value: unknown): string => typeof value === "string" ? value : Json.stringify(value) ?? ""
 
-/**
- * A record as lines of names and values, with the values aligned in one column.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** A record as lines of names and values, with the values aligned in one column. */
 export const table = (record: object): ReadonlyArray<string> => {
   const fields = Object.entries(record).filter(([, value]) => value !== undefined)
   const width = fields.reduce((widest, [name]) => Math.max(widest, name.length), 0)
@@ -40,24 +26,14 @@ export const table = (record: object): ReadonlyArray<string> => {
 const print = (record: object, options: Options) =>
   Effect.flatMap(Output, (output) => options.json ? output.json([record]) : output.lines(table(record)))
 
-/**
- * Prints the record of a file.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Prints the record of a file. */
 export const file = (options: Options & { readonly fileId: string }) =>
   Effect.flatMap(ServiceApi, (service) => service.file(options.fileId)).pipe(
     Effect.flatMap((record) => print(Schema.encodeSync(FileRecord)(record), options)),
     Effect.provide(Configuration.layer(options))
   )
 
-/**
- * Prints whom the token belongs to, if the service tells.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Prints whom the token belongs to, if the service tells. */
 export const whoami = (options: Options) =>
   Effect.flatMap(ServiceApi, (service) => service.tokenInfo).pipe(
     Effect.flatMap(Option.match({

@@ -1,19 +1,10 @@
-/**
- * Invalid input.
- *
- * @since 0.1.0
- */
+/** Invalid input. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import type * as ConfigError from "effect/ConfigError"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.js"
 
-/**
- * The input to the command is invalid; the service was not called.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The input to the command is invalid; the service was not called. */
 export class InvalidInput extends Schema.TaggedError<InvalidInput>("@stevedore/cli/InvalidInput")("InvalidInput", {
   kind: ErrorKind.field("input"),
   /** The option, variable or file. */
@@ -21,9 +12,6 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>("@stevedore/c
   /** What is wrong with it, and what would be valid. */
   problem: Schema.String
 }) {
-  /**
-   * @since 0.1.0
-   */
   get exitCode(): number {
     return ExitCode.usage
   }
@@ -37,12 +25,7 @@ const remedies: Readonly<Record<string, string>> = {
   STEVEDORE_TOKEN: "set it to the token of the service, or give --token-file with a file that holds it"
 }
 
-/**
- * A configuration problem as a message that names the variable and what to do.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** A configuration problem as a message that names the variable and what to do. */
 export const fromConfigError = (error: ConfigError.ConfigError): InvalidInput => {
   switch (error._op) {
     case "And":

@@ -1,8 +1,4 @@
-/**
- * `stevedore limit`: shows and changes the bandwidth limit of the commands that run.
- *
- * @since 0.1.0
- */
+/** `stevedore limit`: shows and changes the bandwidth limit of the commands that run. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
@@ -13,12 +9,7 @@ import { Output } from "./Output.js"
 import * as Table from "./Table.js"
 import type * as UploadReports from "./UploadReports.js"
 
-/**
- * The options of the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. */
 export interface Options {
   /** What to set; shown if it is `show` or none. */
   readonly rate: Option.Option<string>
@@ -70,12 +61,7 @@ const change = (register: Running.Register, all: ReadonlyArray<Running.Named>, l
     )
   })
 
-/**
- * Shows the limits of the uploads and downloads that run, after changing them if a rate is given.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Shows the limits of the uploads and downloads that run, after changing them if a rate is given. */
 export const run = ({ json, rate }: Options) =>
   Effect.gen(function*() {
     const output = yield* Output

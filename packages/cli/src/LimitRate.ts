@@ -1,20 +1,11 @@
-/**
- * Reads limits of bandwidth as people write them: `20M`, `off`, or a timetable such as `08:00,5M 18:00,off`.
- *
- * @since 0.1.0
- */
+/** Reads limits of bandwidth as people write them: `20M`, `off`, or a timetable such as `08:00,5M 18:00,off`. */
 import type * as BandwidthLimit from "@stevedore/core/BandwidthLimit"
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Measure from "./Measure.js"
 import * as Quantities from "./Quantities.js"
 
-/**
- * A rate that comes into force each day at a time.
- *
- * @since 0.1.0
- * @category models
- */
+/** A rate that comes into force each day at a time. */
 export interface Entry {
   /** In minutes since midnight, by the clock of this machine. */
   readonly from: number
@@ -22,12 +13,7 @@ export interface Entry {
   readonly rate: number
 }
 
-/**
- * A limit: one rate for the whole day, or several that come into force at their times.
- *
- * @since 0.1.0
- * @category models
- */
+/** A limit: one rate for the whole day, or several that come into force at their times. */
 export interface LimitRate {
   /** As it was written. */
   readonly text: string
@@ -35,12 +21,7 @@ export interface LimitRate {
   readonly entries: readonly [Entry, ...ReadonlyArray<Entry>]
 }
 
-/**
- * What can be written, for messages.
- *
- * @since 0.1.0
- * @category constants
- */
+/** What can be written, for messages. */
 export const expected = "a rate such as 500k, 20M or off, or times with rates such as \"08:00,5M 18:00,off\""
 
 const rateOf = (text: string): Option.Option<number> =>
@@ -53,12 +34,7 @@ const entryOf = (text: string): Option.Option<Entry> => {
   return Option.map(rateOf(rate), (rate) => ({ from: Number(hours) * 60 + Number(minutes), rate }))
 }
 
-/**
- * A limit as it is written. None if it is not one. A rate is in bytes per second, with units as sizes have them.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** A limit as it is written. None if it is not one. A rate is in bytes per second, with units as sizes have them. */
 export const parse = (given: string): Option.Option<LimitRate> => {
   const text = given.trim()
   const whole = Option.map(rateOf(text), (rate): LimitRate => ({ text, entries: [{ from: 0, rate }] }))
@@ -70,32 +46,17 @@ export const parse = (given: string): Option.Option<LimitRate> => {
     }))
 }
 
-/**
- * The limit that is in force at a minute of the day. Before the first time of a timetable, its last entry is.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The limit that is in force at a minute of the day. Before the first time of a timetable, its last entry is. */
 export const at = ({ entries }: LimitRate, minute: number): BandwidthLimit.Limit => {
   const { rate } = entries.findLast(({ from }) => from <= minute) ?? entries.at(-1) ?? entries[0]
   return { rate, most: Math.max(...entries.map((entry) => entry.rate)) }
 }
 
-/**
- * The minute of the day, by the clock of this machine, of a time in milliseconds since 1970.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The minute of the day, by the clock of this machine, of a time in milliseconds since 1970. */
 export const minuteOf = (millis: number): number => {
   const { hours, minutes } = DateTime.toParts(DateTime.unsafeMakeZoned(millis, { timeZone: DateTime.zoneMakeLocal() }))
   return hours * 60 + minutes
 }
 
-/**
- * In words: `5.0 MB/s`, or `no limit`.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** In words: `5.0 MB/s`, or `no limit`. */
 export const describe = (rate: number): string => Number.isFinite(rate) ? Measure.speed(rate) : "no limit"

@@ -1,8 +1,4 @@
-/**
- * `stevedore list` and `stevedore projects`: prints the items of a list as they arrive, one per line.
- *
- * @since 0.1.0
- */
+/** `stevedore list` and `stevedore projects`: prints the items of a list as they arrive, one per line. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import type { Marked } from "@stevedore/core/Checkpoints"
@@ -30,12 +26,7 @@ import { InvalidInput } from "./InvalidInput.js"
 import { Output } from "./Output.js"
 import * as Table from "./Table.js"
 
-/**
- * The options of the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. */
 export interface Options extends Configuration.Given {
   /** The name of a list, `folders/ID/contents`, or the path of any other list. */
   readonly resource: string
@@ -52,12 +43,7 @@ export interface Options extends Configuration.Given {
   readonly json: boolean
 }
 
-/**
- * Items were printed, but the position after them could not be written.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Items were printed, but the position after them could not be written. */
 export class CheckpointNotWritten
   extends Schema.TaggedError<CheckpointNotWritten>("@stevedore/cli/CheckpointNotWritten")(
     "CheckpointNotWritten",
@@ -74,12 +60,7 @@ export class CheckpointNotWritten
   }
 }
 
-/**
- * A list, with its items as the service sends them.
- *
- * @since 0.1.0
- * @category models
- */
+/** A list, with its items as the service sends them. */
 export interface AnyList {
   readonly path: string
   readonly marked: (
@@ -130,12 +111,7 @@ const checkNames = (filters: Filters.Filters): Either.Either<Filters.Filters, In
 
 const AnyRecord = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
-/**
- * The list with this name.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The list with this name. */
 export const listOf = (resource: string): Either.Either<AnyList, InvalidInput> => {
   if (resource.startsWith("/")) {
     return Either.right(asSent(Lists.make({ path: resource, item: AnyRecord }).untyped, AnyRecord))
@@ -155,12 +131,7 @@ export const listOf = (resource: string): Either.Either<AnyList, InvalidInput> =
 
 const shownFields = [["id"], ["title", "name", "text", "email"], ["created_at"]]
 
-/**
- * An item as columns: its id, its name or title, and when it was created.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** An item as columns: its id, its name or title, and when it was created. */
 export const row = (item: object): ReadonlyArray<string> => {
   const fields = new Map<string, unknown>(Object.entries(item))
   return shownFields.map((names) => {
@@ -278,9 +249,6 @@ const tellingSkipped = <A, E, R>(walk: Effect.Effect<A, E, R>) =>
 
 /**
  * Prints the items of a list. If the reader goes away (`| head`), the walk ends: no page is fetched that nobody reads.
- *
- * @since 0.1.0
- * @category programs
  */
 export const run = (options: Options) =>
   Effect.gen(function*() {

@@ -1,8 +1,4 @@
-/**
- * Remembers every uploaded file, so that no later command uploads it again.
- *
- * @since 0.1.0
- */
+/** Remembers every uploaded file, so that no later command uploads it again. */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { UploadLedger } from "@stevedore/core/UploadLedger"
@@ -20,9 +16,6 @@ export {
   /**
    * A file that was uploaded: one line of the manifest. It has neither a token nor a URL with a query, and nothing of
    * the service's record but the id.
-   *
-   * @since 0.1.0
-   * @category models
    */
   UploadedFile
 }
@@ -33,12 +26,7 @@ const Line = Schema.parseJson(Schema.Union(Forgotten, UploadedFile))
 const decodeLine = Schema.decodeUnknownEither(Line)
 const encodeLine = Schema.encode(Line)
 
-/**
- * What is remembered of one service.
- *
- * @since 0.1.0
- * @category models
- */
+/** What is remembered of one service. */
 export interface Manifest {
   /** What is known of a file by its real path, including what another process has recorded since. */
   readonly find: (path: string) => Effect.Effect<Option.Option<UploadedFile>>
@@ -46,12 +34,7 @@ export interface Manifest {
   readonly add: (file: UploadedFile) => Effect.Effect<void>
 }
 
-/**
- * Knows nothing and records nothing.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Knows nothing and records nothing. */
 export const none: Manifest = { find: () => Effect.succeedNone, add: () => Effect.void }
 
 const folder = "uploaded"
@@ -147,9 +130,6 @@ const unreadable = (error: PlatformError) => `Files that are already uploaded ar
  * The manifest of one service, in the directory of unfinished uploads, which only its owner can enter: lines of JSON,
  * in one file for each folder of uploaded files. A line is added with each file, by several processes at once if need
  * be. A process that is killed loses at most the line that it was writing.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (service: string): Effect.Effect<Manifest, never, FileSystem.FileSystem> =>
   Effect.gen(function*() {
@@ -175,12 +155,7 @@ export const make = (service: string): Effect.Effect<Manifest, never, FileSystem
     }
   })
 
-/**
- * Everything that is remembered, of every service, ordered by path.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Everything that is remembered, of every service, ordered by path. */
 export const all: Effect.Effect<ReadonlyArray<UploadedFile>, PlatformError, FileSystem.FileSystem> = Effect.gen(
   function*() {
     const fs = yield* FileSystem.FileSystem
@@ -206,12 +181,7 @@ export const all: Effect.Effect<ReadonlyArray<UploadedFile>, PlatformError, File
   }
 )
 
-/**
- * Forgets files: the next command uploads them again.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Forgets files: the next command uploads them again. */
 export const forget = (
   files: ReadonlyArray<UploadedFile>
 ): Effect.Effect<void, PlatformError, FileSystem.FileSystem> =>

@@ -1,8 +1,4 @@
-/**
- * The manual page `stevedore(1)`, from the same data as the help.
- *
- * @since 0.1.0
- */
+/** The manual page `stevedore(1)`, from the same data as the help. */
 import * as Arr from "effect/Array"
 import * as HelpPage from "./HelpPage.js"
 import { summaries } from "./internal/commands.js"
@@ -44,12 +40,7 @@ const shared = (pages: ReadonlyArray<HelpPage.HelpPage>): ReadonlyArray<HelpPage
     (one, other) => one.names[0] === other.names[0]
   )
 
-/**
- * The page in the format of `man`, for these commands.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The page in the format of `man`, for these commands. */
 export const render = (pages: ReadonlyArray<HelpPage.HelpPage>, version: string): string =>
   [
     `.TH STEVEDORE 1 "" "stevedore ${version}" "User Commands"`,

@@ -1,8 +1,4 @@
-/**
- * Where the command writes: results go to standard output, everything else to standard error.
- *
- * @since 0.1.0
- */
+/** Where the command writes: results go to standard output, everything else to standard error. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,28 +8,16 @@ import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.js"
 import * as Printable from "./Printable.js"
 
-/**
- * Standard output accepts no more: its reader went away (`EPIPE`, as with `| head`), or the disk is full.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Standard output accepts no more: its reader went away (`EPIPE`, as with `| head`), or the disk is full. */
 export class OutputFailed extends Schema.TaggedError<OutputFailed>("@stevedore/cli/OutputFailed")("OutputFailed", {
   kind: ErrorKind.field("configuration"),
   /** The system error code, such as `ENOSPC`. */
   code: Schema.String
 }) {
-  /**
-   * Whether the reader went away, which is not an error.
-   *
-   * @since 0.1.0
-   */
+  /** Whether the reader went away, which is not an error. */
   get closed(): boolean {
     return this.code === "EPIPE"
   }
-  /**
-   * @since 0.1.0
-   */
   get exitCode(): number {
     return this.closed ? ExitCode.ok : ExitCode.failed
   }
@@ -42,12 +26,7 @@ export class OutputFailed extends Schema.TaggedError<OutputFailed>("@stevedore/c
   }
 }
 
-/**
- * How the command writes.
- *
- * @since 0.1.0
- * @category models
- */
+/** How the command writes. */
 export interface Service {
   /** Writes lines of text to standard output. Control characters are replaced. */
   readonly lines: (lines: ReadonlyArray<string>) => Effect.Effect<void, OutputFailed>
@@ -79,37 +58,19 @@ export interface Service {
 /**
  * How many columns a status line must leave free: a wrapping cursor leaves a line behind, and a terminal echoes Ctrl-C
  * at the cursor.
- *
- * @since 0.1.0
- * @category constants
  */
 export const margin = 3
 
-/**
- * In characters.
- *
- * @since 0.1.0
- * @category models
- */
+/** In characters. */
 export interface TerminalSize {
   readonly columns: number
   readonly rows: number
 }
 
-/**
- * The tag of the output.
- *
- * @since 0.1.0
- * @category tags
- */
+/** The tag of the output. */
 export class Output extends Context.Tag("@stevedore/cli/Output")<Output, Service>() {}
 
-/**
- * The same output without optional lines: only results and failures.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** The same output without optional lines: only results and failures. */
 export const quiet = (output: Service): Service => ({
   ...output,
   note: () => Effect.void,
@@ -117,12 +78,7 @@ export const quiet = (output: Service): Service => ({
   terminal: Effect.succeedNone
 })
 
-/**
- * What is needed of a stream of the process.
- *
- * @since 0.1.0
- * @category models
- */
+/** What is needed of a stream of the process. */
 export interface Sink {
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
@@ -135,19 +91,10 @@ export interface Sink {
 // 0 is what a terminal reports if it does not know its size, such as one over a serial line
 const known = (count: number | undefined): number | undefined => count === 0 ? undefined : count
 
-/**
- * The columns of a stream's terminal; undefined if there is no terminal, or if it does not know.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** The columns of a stream's terminal; undefined if there is no terminal, or if it does not know. */
 export const columnsOf = (sink: Sink): number | undefined => sink.isTTY === true ? known(sink.columns) : undefined
 
-/**
- * Writes text as it is.
- *
- * @internal
- */
+/** Writes text as it is. */
 export const write = (sink: Sink, text: string, onWritten?: () => void): Effect.Effect<void, OutputFailed> =>
   Effect.async((resume) => {
     onWritten?.()
@@ -159,11 +106,7 @@ export const write = (sink: Sink, text: string, onWritten?: () => void): Effect.
       ))
   })
 
-/**
- * Goes on where nobody reads any more: what a command does with files counts, and how it ends.
- *
- * @internal
- */
+/** Goes on where nobody reads any more: what a command does with files counts, and how it ends. */
 export const unlessClosed = <A, R>(telling: Effect.Effect<A, OutputFailed, R>): Effect.Effect<void, OutputFailed, R> =>
   Effect.catchAll(Effect.asVoid(telling), (failure) => failure.closed ? Effect.void : Effect.fail(failure))
 
@@ -189,12 +132,7 @@ const erasureOf = (lines: ReadonlyArray<string>, columns: number): string => {
 const isSame = (some: ReadonlyArray<string>, others: ReadonlyArray<string>): boolean =>
   some.length === others.length && some.every((line, index) => line === others[index])
 
-/**
- * Where the output goes.
- *
- * @since 0.1.0
- * @category models
- */
+/** Where the output goes. */
 export interface Streams {
   readonly out: Sink
   readonly error: Sink
@@ -205,12 +143,7 @@ export interface Streams {
   readonly erases?: boolean | undefined
 }
 
-/**
- * Output to two streams. Status lines are erased before anything else is written, and at the end.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Output to two streams. Status lines are erased before anything else is written, and at the end. */
 export const layer = (streams: Streams): Layer.Layer<Output> =>
   Layer.scoped(
     Output,

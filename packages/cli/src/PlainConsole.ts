@@ -1,8 +1,4 @@
-/**
- * The console that prints help and usage errors.
- *
- * @since 0.1.0
- */
+/** The console that prints help and usage errors. */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -21,32 +17,19 @@ const broken = (line: string, columns: number): string => {
 /**
  * Text made readable: lines break between words, and keep their indent. A completion script is for a shell, not for
  * readers.
- *
- * @since 0.1.0
- * @category formatting
  */
 export const tidied = (text: string, columns = Infinity): string =>
   Completions.mended(text) ??
     text.split("\n").map((line) => broken(line.trimEnd(), columns)).join("\n").trimEnd()
 
-/**
- * How to format a stream.
- *
- * @since 0.1.0
- * @category models
- */
+/** How to format a stream. */
 export interface Look {
   readonly colours: boolean
   /** Of its terminal; undefined if there is none. */
   readonly columns: number | undefined
 }
 
-/**
- * How to format standard output, and how to write it.
- *
- * @since 0.1.0
- * @category models
- */
+/** How to format standard output, and how to write it. */
 export interface Out extends Look {
   readonly print: (text: string) => Effect.Effect<void>
 }
@@ -60,9 +43,6 @@ const quoting = (columns: number | undefined) => (part: unknown): unknown =>
 /**
  * A console that uses colours only where they are wanted, and wraps lines only on a terminal: in files and pipes, both
  * are noise. Errors have no colours, and are not printed if `error` is undefined: something else then reports them.
- *
- * @since 0.1.0
- * @category layers
  */
 export const layer = (looks: { readonly out: Out; readonly error: Look | undefined }): Layer.Layer<never> =>
   Layer.unwrapEffect(Effect.consoleWith((console) => {

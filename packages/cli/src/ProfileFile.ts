@@ -1,8 +1,6 @@
 /**
  * `stevedore doctor --write-profile`: asks a service for what the profile does not say of it, and writes a profile that
  * does.
- *
- * @since 0.1.0
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import type { HttpClient } from "@effect/platform/HttpClient"
@@ -22,12 +20,7 @@ import * as Trial from "./internal/profileTrial.js"
 import { InvalidInput } from "./InvalidInput.js"
 import { Output, type OutputFailed } from "./Output.js"
 
-/**
- * Not everything about the service could be found out. What is missing was already printed.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Not everything about the service could be found out. What is missing was already printed. */
 export class ProfileIncomplete
   extends Schema.TaggedError<ProfileIncomplete>("@stevedore/cli/ProfileIncomplete")("ProfileIncomplete", {
     kind: ErrorKind.field("configuration"),
@@ -45,12 +38,7 @@ export class ProfileIncomplete
 
 const input = "--write-profile"
 
-/**
- * Refuses a file that is there, unless it may be overwritten, and a place where none can be written.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Refuses a file that is there, unless it may be overwritten, and a place where none can be written. */
 export const checkTarget = (
   path: string,
   overwrite: boolean
@@ -134,23 +122,13 @@ const asked = (questions: ReadonlyArray<string>, json: boolean) =>
 /** So often are answers tried out before what is still open ends the command. */
 const mostRounds = 4
 
-/**
- * What was found out: the service with its profile, and the text of a file with that profile.
- *
- * @since 0.1.0
- * @category models
- */
+/** What was found out: the service with its profile, and the text of a file with that profile. */
 export interface Discovered {
   readonly service: ServiceWithToken
   readonly text: string
 }
 
-/**
- * How it is told, and where what stays at the service is listed.
- *
- * @since 0.1.0
- * @category models
- */
+/** How it is told, and where what stays at the service is listed. */
 export interface Wishes {
   readonly json: boolean
   readonly left: Array<Diagnosis["left"][number]>
@@ -199,9 +177,6 @@ const found = (
 /**
  * Finds out what the service's profile lacks. It opens sessions, which `left` lists, and sends a few small files. What it
  * cannot find out, it asks for on a terminal, and tries the answers out.
- *
- * @since 0.1.0
- * @category programs
  */
 export const discover = (service: ServiceWithToken, wishes: Wishes) =>
   Effect.gen(function*() {
@@ -211,12 +186,7 @@ export const discover = (service: ServiceWithToken, wishes: Wishes) =>
     return yield* found(service, { ...before }, wishes, mostRounds)
   })
 
-/**
- * Writes the file.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Writes the file. */
 export const write = (path: string, text: string, overwrite: boolean) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem

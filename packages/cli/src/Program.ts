@@ -1,8 +1,4 @@
-/**
- * The whole program: a command line, with everything that it needs from a process.
- *
- * @since 0.1.0
- */
+/** The whole program: a command line, with everything that it needs from a process. */
 import * as ValidationError from "@effect/cli/ValidationError"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
@@ -26,12 +22,7 @@ import { InvalidInput } from "./InvalidInput.js"
 import * as Output from "./Output.js"
 import * as PlainConsole from "./PlainConsole.js"
 
-/**
- * What the process gives to the program.
- *
- * @since 0.1.0
- * @category models
- */
+/** What the process gives to the program. */
 export interface Process {
   /** The words after the program's name. */
   readonly words: ReadonlyArray<string>
@@ -122,9 +113,6 @@ const tellDefaults = (words: ReadonlyArray<string>, typed: ReadonlyArray<string>
 /**
  * Runs the command line, and prints to standard error why it failed, if it did. The environment is read through the
  * `ConfigProvider` in force.
- *
- * @since 0.1.0
- * @category programs
  */
 export const run = (process: Process) =>
   Effect.suspend(() => {

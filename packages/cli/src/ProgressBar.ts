@@ -1,8 +1,4 @@
-/**
- * The progress of an upload, as a bar for a terminal of any width, or as a plain line.
- *
- * @since 0.1.0
- */
+/** The progress of an upload, as a bar for a terminal of any width, or as a plain line. */
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -22,9 +18,6 @@ const fitting = (texts: ReadonlyArray<string>, columns: number): string =>
 /**
  * A bar and its percentage, with the first choice of words that leaves room for the bar; if none does, the first that
  * fits without it. Never wider than `columns`, if the words are ASCII.
- *
- * @since 0.1.0
- * @category formatting
  */
 export const drawn = (done: number, choices: ReadonlyArray<ReadonlyArray<string>>, columns: number): string => {
   const texts = choices.map((words) => [`${String(done).padStart(3)}%`, ...words].join("  "))
@@ -50,9 +43,6 @@ const timeLeft = (progress: UploadProgress): Option.Option<string> =>
 /**
  * The bar, in ASCII and never wider than `columns`. What does not fit is left out, the least important first: the
  * speed, the bytes, the time left, the bar itself.
- *
- * @since 0.1.0
- * @category formatting
  */
 export const render = (progress: UploadProgress, columns: number): string => {
   const left = Option.toArray(timeLeft(progress))
@@ -61,12 +51,7 @@ export const render = (progress: UploadProgress, columns: number): string => {
   return drawn(percentOf(progress), [[amount, ...speed, ...left], [amount, ...left], left, []], columns)
 }
 
-/**
- * The bar of a download: the bytes received, and the total if it is known. Never wider than `columns`.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The bar of a download: the bytes received, and the total if it is known. Never wider than `columns`. */
 export const renderBytes = (
   { received, size }: { readonly received: number; readonly size: Option.Option<number> },
   columns: number
@@ -81,12 +66,7 @@ export const renderBytes = (
   })
 }
 
-/**
- * The progress as a log line: `45%, 450.0 MB of 1.0 GB, 12.5 MB/s, 44s left`.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The progress as a log line: `45%, 450.0 MB of 1.0 GB, 12.5 MB/s, 44s left`. */
 export const plain = (progress: UploadProgress): string =>
   [
     `${percentOf(progress)}%`,

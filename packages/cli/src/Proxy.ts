@@ -1,8 +1,4 @@
-/**
- * The proxy from the environment.
- *
- * @since 0.1.0
- */
+/** The proxy from the environment. */
 import { isThisMachine } from "@stevedore/core/ServiceConfig"
 import type { HttpProxy } from "@stevedore/node/HttpProxy"
 import * as Config from "effect/Config"
@@ -66,9 +62,6 @@ const parse = ({ input, value }: Variable, except: string): Effect.Effect<HttpPr
  * The proxy for a service at this base URL, found as curl does: for `https:`, the first of `https_proxy`,
  * `HTTPS_PROXY`, `all_proxy` and `ALL_PROXY` that is not empty; for `http:`, of `http_proxy`, `all_proxy` and
  * `ALL_PROXY`. None if no variable is set, if `no_proxy` or `NO_PROXY` is `*`, or if the service is on this machine.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const resolve = (baseUrl: string): Effect.Effect<Option.Option<HttpProxy>, InvalidInput> =>
   Effect.gen(function*() {

@@ -1,20 +1,11 @@
-/**
- * Reads sizes, ages and dates as people write them.
- *
- * @since 0.1.0
- */
+/** Reads sizes, ages and dates as people write them. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 
 const powers = ["", "k", "m", "g", "t"]
 
-/**
- * A number of bytes: `500`, `20M`, `1.5 GB`, `64KiB`. Without an `i`, units are decimal, as the service counts.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** A number of bytes: `500`, `20M`, `1.5 GB`, `64KiB`. Without an `i`, units are decimal, as the service counts. */
 export const bytes = (text: string): Option.Option<number> => {
   const [, number, unit = "", binary] = /^(\d+(?:\.\d+)?) ?([kmgt]?)(i?)b?$/i.exec(text.trim()) ?? []
   if (number === undefined || (binary !== "" && unit === "")) return Option.none()
@@ -60,9 +51,6 @@ const date = (text: string, zone: DateTime.TimeZone): Option.Option<number> => {
  * A point in time, in milliseconds since 1970: a date such as `2026-01-31`, `2026-01-31T08:00` or `2026-01-31T08:00Z`, or
  * how long ago it was, such as `36h`, `2d` or `1h 30m`. A date without a zone is that of the given one, by default this
  * machine's.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const time = (
   text: string,

@@ -1,8 +1,4 @@
-/**
- * The lines of `--json`: what programs that read them can rely on. Each decodes with its Schema here.
- *
- * @since 0.1.0
- */
+/** The lines of `--json`: what programs that read them can rely on. Each decodes with its Schema here. */
 import { ErrorKind } from "@stevedore/core/ErrorKind"
 import { FileRecord } from "@stevedore/core/FileRecord"
 import { Feasibility } from "@stevedore/core/UploadProgress"
@@ -20,32 +16,17 @@ import { messageOf } from "./internal/message.js"
 import * as UploadReports from "./UploadReports.js"
 
 export type {
-  /**
-   * An error about a file, as it is reported.
-   *
-   * @since 0.1.0
-   * @category models
-   */
+  /** An error about a file, as it is reported. */
   FileError
 } from "./internal/fileError.js"
 
-/**
- * A failure: its `_tag`, its kind, the fields of that error, and its message, which names the next step.
- *
- * @since 0.1.0
- * @category models
- */
+/** A failure: its `_tag`, its kind, the fields of that error, and its message, which names the next step. */
 export const Failure = Schema.Struct(
   { _tag: Schema.String, kind: ErrorKind, message: Schema.String },
   { key: Schema.String, value: Schema.Unknown }
 ).annotations({ identifier: "Failure" })
 
-/**
- * The progress of an upload, at most once per second.
- *
- * @since 0.1.0
- * @category models
- */
+/** The progress of an upload, at most once per second. */
 export const Progress = Schema.Struct({
   type: Schema.Literal("progress"),
   path: Schema.String,
@@ -66,12 +47,7 @@ export const Progress = Schema.Struct({
   feasibility: Feasibility
 }).annotations({ identifier: "Progress" })
 
-/**
- * The last line of an upload that succeeded.
- *
- * @since 0.1.0
- * @category models
- */
+/** The last line of an upload that succeeded. */
 export const Completed = Schema.Struct({
   type: Schema.Literal("completed"),
   path: Schema.String,
@@ -87,20 +63,10 @@ export const Completed = Schema.Struct({
   checksum: Schema.NullOr(Schema.Struct({ algorithm: Schema.String, value: Schema.String }))
 }).annotations({ identifier: "Completed" })
 
-/**
- * The line as it is printed: the record of the file with its fields where the service has them.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The line as it is printed: the record of the file with its fields where the service has them. */
 export const encodeCompleted = Schema.encodeSync(Completed)
 
-/**
- * The last line of an upload that failed.
- *
- * @since 0.1.0
- * @category models
- */
+/** The last line of an upload that failed. */
 export const Failed = Schema.Struct({
   type: Schema.Literal("failed"),
   path: Schema.String,
@@ -111,21 +77,13 @@ export const Failed = Schema.Struct({
  * With `--json`, the last line of standard error of every command that does not exit with 0. Its `_tag` is that of the
  * error; a mistake in the command line has the tag that the parser gave it, a signal `Interrupted`, and a bug in
  * stevedore `Defect`.
- *
- * @since 0.1.0
- * @category models
  */
 export const CommandFailed = Schema.Struct({
   type: Schema.Literal("failed"),
   error: Failure
 }).annotations({ identifier: "CommandFailed" })
 
-/**
- * A line of `upload --json`.
- *
- * @since 0.1.0
- * @category models
- */
+/** A line of `upload --json`. */
 export const UploadReport = Schema.Union(
   Progress,
   Completed,
@@ -137,12 +95,7 @@ export const UploadReport = Schema.Union(
   UploadReports.Plan
 ).annotations({ identifier: "UploadReport" })
 
-/**
- * The line of `download --json`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The line of `download --json`. */
 export const Downloaded = Schema.Struct({
   type: Schema.Literal("downloaded"),
   fileId: Schema.String,
@@ -151,12 +104,7 @@ export const Downloaded = Schema.Struct({
   seconds: Schema.Number
 }).annotations({ identifier: "Downloaded" })
 
-/**
- * A line of `uploads --json`: an upload that was interrupted, or that is running.
- *
- * @since 0.1.0
- * @category models
- */
+/** A line of `uploads --json`: an upload that was interrupted, or that is running. */
 export const Unfinished = Schema.Struct({
   type: Schema.Literal("unfinished"),
   /** For `uploads --forget`. */
@@ -176,12 +124,7 @@ export const Unfinished = Schema.Struct({
   running: Schema.Boolean
 }).annotations({ identifier: "Unfinished" })
 
-/**
- * The first line of `sandbox --json`: both servers accept requests from now on.
- *
- * @since 0.1.0
- * @category models
- */
+/** The first line of `sandbox --json`: both servers accept requests from now on. */
 export const Listening = Schema.Struct({
   type: Schema.Literal("listening"),
   /** The base URL of the service. */
@@ -192,12 +135,7 @@ export const Listening = Schema.Struct({
   token: Schema.String
 }).annotations({ identifier: "Listening" })
 
-/**
- * The first line of `serve --json`: the service answers requests from now on.
- *
- * @since 0.1.0
- * @category models
- */
+/** The first line of `serve --json`: the service answers requests from now on. */
 export const Serving = Schema.Struct({
   type: Schema.Literal("listening"),
   /** The base URL of the service. */
@@ -208,12 +146,7 @@ export const Serving = Schema.Struct({
   profile: Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 }).annotations({ identifier: "Serving" })
 
-/**
- * The line for an unfinished upload.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The line for an unfinished upload. */
 export const unfinished = (upload: UnfinishedUpload, running: boolean): typeof Unfinished.Type => ({
   type: "unfinished",
   ...upload,
@@ -224,12 +157,7 @@ export const unfinished = (upload: UnfinishedUpload, running: boolean): typeof U
 const seconds = (duration: Duration.Duration): number | null =>
   Duration.isFinite(duration) ? Math.round(Duration.toMillis(duration)) / 1000 : null
 
-/**
- * The line for the progress of an upload.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The line for the progress of an upload. */
 export const progress = (path: string, now: UploadProgress): typeof Progress.Type => ({
   type: "progress",
   path,
@@ -252,23 +180,13 @@ const fieldsOf = (error: object): object => {
   return Option.getOrElse(Option.filter(Either.getRight(encoded), Predicate.isRecord), () => ({}))
 }
 
-/**
- * What every error of the command and of the library has.
- *
- * @since 0.1.0
- * @category models
- */
+/** What every error of the command and of the library has. */
 export interface KnownError {
   readonly _tag: string
   readonly kind: ErrorKind
 }
 
-/**
- * An error as the lines of `--json` show it.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** An error as the lines of `--json` show it. */
 export const failure = (error: KnownError): typeof Failure.Type => ({
   ...fieldsOf(error),
   _tag: error._tag,
@@ -276,24 +194,14 @@ export const failure = (error: KnownError): typeof Failure.Type => ({
   message: messageOf(error)
 })
 
-/**
- * The last line of an upload that failed, from its error.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The last line of an upload that failed, from its error. */
 export const failed = (path: string, error: FileError): typeof Failed.Type => ({
   type: "failed",
   path,
   error: failure(error)
 })
 
-/**
- * The last line of an upload that succeeded, from its record and counts.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The last line of an upload that succeeded, from its record and counts. */
 export const completed = (
   path: string,
   { sent, ...file }: Uploads.UploadedFile,
@@ -309,24 +217,14 @@ export const completed = (
   checksum: sent.checksum ?? null
 })
 
-/**
- * The line of a file that could not be downloaded.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The line of a file that could not be downloaded. */
 export const notDownloaded = (fileId: string, error: KnownError) => ({
   type: "failed",
   fileId,
   error: failure(error)
 } as const)
 
-/**
- * The line of a download.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The line of a download. */
 export const downloaded = (
   { took, ...file }: {
     readonly fileId: string

@@ -1,8 +1,4 @@
-/**
- * `stevedore sandbox`: runs the service and its storage on this machine, to try things out.
- *
- * @since 0.1.0
- */
+/** `stevedore sandbox`: runs the service and its storage on this machine, to try things out. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpServer from "@effect/platform/HttpServer"
@@ -27,12 +23,7 @@ import { InvalidInput } from "./InvalidInput.js"
 import { Output, type OutputFailed } from "./Output.js"
 import type { Listening } from "./Reports.js"
 
-/**
- * The options of the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. */
 export interface Options {
   /** The port of the service; 0 for any free one. */
   readonly port: number
@@ -127,9 +118,6 @@ const objectStore = (options: Pick<Options, "directory">, minimumPartSize: numbe
 /**
  * Starts both servers, which stop with the scope: for programs that bring their own sandbox. `behaviour` is for what
  * the command has no options for.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const start = (
   options: Omit<Options, "json" | "faults" | "variation">,
@@ -154,12 +142,7 @@ export const start = (
     return sandbox
   })
 
-/**
- * Serves until interrupted.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Serves until interrupted. */
 export const run = (
   options: Options
 ): Effect.Effect<

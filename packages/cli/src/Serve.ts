@@ -1,8 +1,4 @@
-/**
- * `stevedore serve`: the service itself, over a directory of this machine.
- *
- * @since 0.1.0
- */
+/** `stevedore serve`: the service itself, over a directory of this machine. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
@@ -22,12 +18,7 @@ import { InvalidInput } from "./InvalidInput.js"
 import { Output, type OutputFailed } from "./Output.js"
 import type { Serving } from "./Reports.js"
 
-/**
- * The options of the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. */
 export interface Options {
   /** Which addresses of this machine it listens on. */
   readonly host: string
@@ -133,9 +124,6 @@ const inBucket = (options: Options, basePath: string | undefined, settings: Serv
 /**
  * Serves until interrupted. Then it takes no more requests, lets those under way end, and ends well. Where the environment names a
  * database and a bucket, files are kept there, and there may be any number of instances.
- *
- * @since 0.1.0
- * @category programs
  */
 export const run = (
   options: Options

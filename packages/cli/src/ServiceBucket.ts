@@ -1,8 +1,4 @@
-/**
- * `stevedore bucket`: the bucket of one's own service.
- *
- * @since 0.1.0
- */
+/** `stevedore bucket`: the bucket of one's own service. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as S3Bucket from "@stevedore/server/S3Bucket"
@@ -15,12 +11,7 @@ import { settingInvalid } from "./internal/settingInvalid.js"
 import { InvalidInput } from "./InvalidInput.js"
 import { Output, type OutputFailed } from "./Output.js"
 
-/**
- * The options of the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. */
 export interface Options {
   readonly action: string
   readonly origins: Option.Option<string>
@@ -36,18 +27,10 @@ const originsOf = (given: Option.Option<string>) =>
     onSome: (text) => Effect.mapError(ServeSettings.readOrigins(text), (problem) => wrong("--origins", problem))
   })
 
-/**
- * A check of the bucket has failed.
- *
- * @since 0.1.0
- * @category errors
- */
+/** A check of the bucket has failed. */
 export class BucketFailed extends Schema.TaggedError<BucketFailed>("@stevedore/cli/BucketFailed")("BucketFailed", {
   problem: Schema.String
 }) {
-  /**
-   * @since 0.1.0
-   */
   get exitCode(): number {
     return ExitCode.failed
   }
@@ -61,12 +44,7 @@ const marks = { ok: "ok", warning: "note", failed: "FAILED" } as const
 const shown = (documents: ReadonlyArray<S3Bucket.Document>) =>
   documents.flatMap(({ subresource, xml }) => [`${subresource}:`, xml])
 
-/**
- * Sets the bucket up, or checks it. After setting up, it is checked as well.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Sets the bucket up, or checks it. After setting up, it is checked as well. */
 export const run = (
   options: Options
 ): Effect.Effect<void, InvalidInput | BucketFailed | OutputFailed, Output | FileSystem.FileSystem> =>

@@ -1,8 +1,4 @@
-/**
- * What `stevedore token` and `stevedore bucket` accept, and the help about them.
- *
- * @since 0.1.0
- */
+/** What `stevedore token` and `stevedore bucket` accept, and the help about them. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
@@ -10,12 +6,7 @@ import * as Arguments from "./Arguments.js"
 import { describe, runs } from "./internal/command.js"
 import { programs } from "./internal/programs.js"
 
-/**
- * `stevedore token`.
- *
- * @since 0.1.0
- * @category commands
- */
+/** `stevedore token`. */
 export const token = Command.make(
   "token",
   {
@@ -58,12 +49,7 @@ export const token = Command.make(
   "stevedore token revoke 1kf00nQk9yfWKfsTDni8aO"
 )))
 
-/**
- * `stevedore bucket`.
- *
- * @since 0.1.0
- * @category commands
- */
+/** `stevedore bucket`. */
 export const bucket = Command.make(
   "bucket",
   {

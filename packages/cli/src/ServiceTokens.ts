@@ -1,8 +1,4 @@
-/**
- * `stevedore token`: the tokens of one's own service.
- *
- * @since 0.1.0
- */
+/** `stevedore token`: the tokens of one's own service. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Identifiers from "@stevedore/server/Identifiers"
@@ -21,12 +17,7 @@ import { settingInvalid } from "./internal/settingInvalid.js"
 import { InvalidInput } from "./InvalidInput.js"
 import { Output, type OutputFailed } from "./Output.js"
 
-/**
- * The options of the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. */
 export interface Options {
   readonly action: string
   readonly id: Option.Option<string>
@@ -117,12 +108,7 @@ const revoke = ({ id, json }: Options) =>
     yield* json ? output.json([{ type: "revoked", id: id.value }]) : output.lines([`Revoked ${id.value}`])
   })
 
-/**
- * Makes, lists or revokes.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Makes, lists or revokes. */
 export const run = (
   options: Options
 ): Effect.Effect<void, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>

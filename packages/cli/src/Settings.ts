@@ -1,8 +1,4 @@
-/**
- * The configuration file: a default for every option, in a place where it is found by itself.
- *
- * @since 0.1.0
- */
+/** The configuration file: a default for every option, in a place where it is found by itself. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Arr from "effect/Array"
@@ -22,24 +18,14 @@ import { question } from "./internal/nearest.js"
 import { paths } from "./internal/optionKinds.js"
 import { fromConfigError, InvalidInput } from "./InvalidInput.js"
 
-/**
- * Where the configuration file is.
- *
- * @since 0.1.0
- * @category models
- */
+/** Where the configuration file is. */
 export interface Place {
   readonly path: string
   /** Whether `--config` names it; otherwise it was found by itself. */
   readonly named: boolean
 }
 
-/**
- * A default of an option: from the top of the file for every command that has the option, or for one command.
- *
- * @since 0.1.0
- * @category models
- */
+/** A default of an option: from the top of the file for every command that has the option, or for one command. */
 export interface Default {
   /** None for every command. */
   readonly command: Option.Option<string>
@@ -49,12 +35,7 @@ export interface Default {
   readonly words: ReadonlyArray<string>
 }
 
-/**
- * Whether a field of the file has a variable, which takes precedence over the file: commands read it as a variable.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a field of the file has a variable, which takes precedence over the file: commands read it as a variable. */
 export const isVariable = (field: string): boolean => ["baseUrl", "tokenFile", "profile"].includes(field)
 
 // one for the command before one for all
@@ -63,9 +44,6 @@ const byCommand = Order.mapInput(Order.boolean, ({ command }: Default) => Option
 /**
  * The path at which the file is looked for: `$XDG_CONFIG_HOME/stevedore.json`, otherwise `~/.config/stevedore.json`; on
  * Windows `%APPDATA%\stevedore.json`. None if the environment has none of these.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const usualPath: Effect.Effect<Option.Option<string>, ConfigError.ConfigError, Path.Path> = Effect.gen(
   function*() {
@@ -81,12 +59,7 @@ export const usualPath: Effect.Effect<Option.Option<string>, ConfigError.ConfigE
   }
 )
 
-/**
- * The file for these words: the one that `--config` names, or the usual one if it is there.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The file for these words: the one that `--config` names, or the usual one if it is there. */
 export const locate = (
   words: ReadonlyArray<string>
 ): Effect.Effect<Option.Option<Place>, InvalidInput, FileSystem.FileSystem | Path.Path> =>
@@ -133,12 +106,7 @@ const optionsOf = (pages: ReadonlyArray<HelpPage.HelpPage>): ReadonlyMap<string,
     )
   )
 
-/**
- * What a configuration file says.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a configuration file says. */
 export interface Settings {
   readonly place: Place
   readonly defaults: ReadonlyArray<Default>
@@ -147,9 +115,6 @@ export interface Settings {
 /**
  * Reads a configuration file. Its fields are the options of the commands, in camel case, and the names of commands,
  * each with an object of fields for it alone. A field that does not exist is an error which names the most similar one.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const read = (
   place: Place,
@@ -216,9 +181,6 @@ const isGiven = (words: ReadonlyArray<string>, { names }: HelpPage.Entry): boole
 /**
  * The command line with the defaults for its command that it does not override, and that have no variable. What is for
  * the command alone is before what is for all.
- *
- * @since 0.1.0
- * @category conversions
  */
 export const applied = (
   words: ReadonlyArray<string>,

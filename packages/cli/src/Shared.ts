@@ -1,8 +1,4 @@
-/**
- * What every command takes besides its own options: the verbosity, and a configuration file.
- *
- * @since 0.1.0
- */
+/** What every command takes besides its own options: the verbosity, and a configuration file. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Arr from "effect/Array"
@@ -21,12 +17,7 @@ import { tellSteps } from "./internal/steps.js"
 import { fromConfigError, InvalidInput } from "./InvalidInput.js"
 import * as Output from "./Output.js"
 
-/**
- * What every command takes.
- *
- * @since 0.1.0
- * @category models
- */
+/** What every command takes. */
 export interface Given {
   /** Whether to print only results and failures. */
   readonly quiet: boolean
@@ -36,12 +27,7 @@ export interface Given {
   readonly config: Option.Option<string>
 }
 
-/**
- * A configuration file. An environment variable takes precedence over its field, and an option over both.
- *
- * @since 0.1.0
- * @category models
- */
+/** A configuration file. An environment variable takes precedence over its field, and an option over both. */
 export const ConfigFile = Schema.Struct({
   /** Like `STEVEDORE_BASE_URL`, such as `https://host/api`. */
   baseUrl: Schema.optional(Schema.NonEmptyString),
@@ -65,12 +51,7 @@ const invalid = (problem: string) => new InvalidInput({ input, problem })
 
 const isName = (profile: string): boolean => profile === "standard" || profile === "dovetail"
 
-/**
- * The variables that a configuration file stands for.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The variables that a configuration file stands for. */
 export const readConfigFile = (
   file: string
 ): Effect.Effect<Readonly<Record<string, string>>, InvalidInput, FileSystem.FileSystem | Path.Path> =>
@@ -120,12 +101,7 @@ const configured = (file: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =
     )
   }).pipe(Effect.catchIf(ConfigError.isConfigError, (error) => Effect.fail(fromConfigError(error))))
 
-/**
- * Runs a command as these options say.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Runs a command as these options say. */
 export const apply = <A, E, R>(
   { config, quiet, verbose }: Given,
   command: Effect.Effect<A, E, R>

@@ -1,19 +1,12 @@
 /**
  * Rows for people: on a terminal as columns below a header, none wider than the terminal; elsewhere separated by tabs, for
  * `cut` and `awk`.
- *
- * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import { Output } from "./Output.js"
 import * as Printable from "./Printable.js"
 
-/**
- * A column of a table.
- *
- * @since 0.1.0
- * @category models
- */
+/** A column of a table. */
 export interface Column {
   readonly header: string
   /** In characters; undefined for the one column that takes what is left. */
@@ -58,12 +51,7 @@ const fitting = (columns: ReadonlyArray<Column>, terminal: number): ReadonlySet<
 // As people read a date: `2026-01-31 08:15`
 const date = (text: string): string => text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*$/, "$1 $2")
 
-/**
- * Rows as lines of at most so many columns. A text that is too long for its column loses its middle.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** Rows as lines of at most so many columns. A text that is too long for its column loses its middle. */
 export const lines = (
   given: ReadonlyArray<Column>,
   rows: ReadonlyArray<ReadonlyArray<string>>,
@@ -82,9 +70,6 @@ export const lines = (
 /**
  * Prints rows. The header is printed only on a terminal, and only if it is asked for: a list that is printed as it
  * arrives has it once.
- *
- * @since 0.1.0
- * @category formatting
  */
 export const print = (
   columns: ReadonlyArray<Column>,

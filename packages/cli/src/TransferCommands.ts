@@ -1,8 +1,4 @@
-/**
- * What the commands that upload and download accept, and the help about them.
- *
- * @since 0.1.0
- */
+/** What the commands that upload and download accept, and the help about them. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
@@ -12,12 +8,7 @@ import { choice, list } from "./internal/choiceOptions.js"
 import { describe, fileId, runs } from "./internal/command.js"
 import { programs } from "./internal/programs.js"
 
-/**
- * `stevedore upload`.
- *
- * @since 0.1.0
- * @category commands
- */
+/** `stevedore upload`. */
 export const upload = Command.make(
   "upload",
   {
@@ -121,12 +112,7 @@ export const upload = Command.make(
   "stevedore upload interview.mp4 --json | jq 'select(.type == \"completed\").file.id'"
 )))
 
-/**
- * `stevedore uploads`.
- *
- * @since 0.1.0
- * @category commands
- */
+/** `stevedore uploads`. */
 export const uploads = Command.make(
   "uploads",
   {
@@ -146,12 +132,7 @@ export const uploads = Command.make(
   "stevedore uploads --forget 5f0c2a9be1d04477"
 )))
 
-/**
- * `stevedore uploaded`.
- *
- * @since 0.1.0
- * @category commands
- */
+/** `stevedore uploaded`. */
 export const uploaded = Command.make(
   "uploaded",
   {
@@ -172,12 +153,7 @@ export const uploaded = Command.make(
   "stevedore uploaded --forget recordings/one.wav"
 )))
 
-/**
- * `stevedore limit`.
- *
- * @since 0.1.0
- * @category commands
- */
+/** `stevedore limit`. */
 export const limit = Command.make(
   "limit",
   {
@@ -196,12 +172,7 @@ export const limit = Command.make(
   "stevedore limit off"
 )))
 
-/**
- * `stevedore download`.
- *
- * @since 0.1.0
- * @category commands
- */
+/** `stevedore download`. */
 export const download = Command.make(
   "download",
   {

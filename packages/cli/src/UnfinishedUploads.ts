@@ -1,8 +1,4 @@
-/**
- * `stevedore uploads`: interrupted uploads that can continue, and those that are running.
- *
- * @since 0.1.0
- */
+/** `stevedore uploads`: interrupted uploads that can continue, and those that are running. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import { UploadLedger } from "@stevedore/core/UploadLedger"
 import * as Uploads from "@stevedore/core/Uploads"
@@ -19,31 +15,18 @@ import { Output } from "./Output.js"
 import * as Reports from "./Reports.js"
 import * as Table from "./Table.js"
 
-/**
- * The options of the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. */
 export interface Options {
   /** The id of an upload to forget. If none, all are listed. */
   readonly forget: Option.Option<string>
   readonly json: boolean
 }
 
-/**
- * The ledger still has an upload that it was told to forget. Why was already printed.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The ledger still has an upload that it was told to forget. Why was already printed. */
 export class NotForgotten extends Schema.TaggedError<NotForgotten>("@stevedore/cli/NotForgotten")("NotForgotten", {
   kind: ErrorKind.field("configuration"),
   id: Schema.String
 }) {
-  /**
-   * @since 0.1.0
-   */
   get exitCode(): number {
     return ExitCode.failed
   }
@@ -52,12 +35,7 @@ export class NotForgotten extends Schema.TaggedError<NotForgotten>("@stevedore/c
   }
 }
 
-/**
- * There may be more unfinished uploads than those that can be read.
- *
- * @since 0.1.0
- * @category errors
- */
+/** There may be more unfinished uploads than those that can be read. */
 export class UploadsUnreadable extends Schema.TaggedError<UploadsUnreadable>("@stevedore/cli/UploadsUnreadable")(
   "UploadsUnreadable",
   {
@@ -71,12 +49,7 @@ export class UploadsUnreadable extends Schema.TaggedError<UploadsUnreadable>("@s
   }
 }
 
-/**
- * An unfinished upload as columns: id, name, size, confirmed parts, phase, age, and whether it is running.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** An unfinished upload as columns: id, name, size, confirmed parts, phase, age, and whether it is running. */
 export const row = (upload: Uploads.UnfinishedUpload, now: number, running: boolean): ReadonlyArray<string> => [
   upload.id,
   upload.name,
@@ -134,12 +107,7 @@ const list = (json: boolean, checkRead: Checked) =>
     )
   })
 
-/**
- * Lists this user's unfinished uploads on this machine, or forgets one.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Lists this user's unfinished uploads on this machine, or forgets one. */
 export const run = (options: Options) =>
   Effect.gen(function*() {
     const { ledger, unreadable } = yield* DiskLedger.makeWithUnreadable

@@ -1,8 +1,4 @@
-/**
- * `stevedore upload`: uploads files, several concurrently; one failure does not stop the rest.
- *
- * @since 0.1.0
- */
+/** `stevedore upload`: uploads files, several concurrently; one failure does not stop the rest. */
 import * as Checksum from "@stevedore/core/Checksum"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
@@ -43,12 +39,7 @@ import type { FileToUpload } from "./UploadPaths.js"
 import * as UploadPaths from "./UploadPaths.js"
 import * as UploadWatch from "./UploadWatch.js"
 
-/**
- * The options of the command. Defaults are as in `Uploads`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. Defaults are as in `Uploads`. */
 export interface Options extends Configuration.Given, Selection.Given {
   /** Whether to say what would be sent, and send nothing. */
   readonly dryRun: boolean
@@ -86,12 +77,7 @@ export interface Options extends Configuration.Given, Selection.Given {
   readonly verbose: boolean
 }
 
-/**
- * Some files were not uploaded. Each failure was already printed.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Some files were not uploaded. Each failure was already printed. */
 export class UploadsFailed extends Schema.TaggedError<UploadsFailed>("@stevedore/cli/UploadsFailed")("UploadsFailed", {
   kind: ErrorKind.field("refused"),
   failed: Schema.Int,
@@ -102,9 +88,6 @@ export class UploadsFailed extends Schema.TaggedError<UploadsFailed>("@stevedore
     Schema.withConstructorDefault(() => false)
   )
 }) {
-  /**
-   * @since 0.1.0
-   */
   get exitCode(): number {
     return this.unauthorized ? ExitCode.unauthorized : this.invalid ? ExitCode.usage : ExitCode.failed
   }
@@ -282,9 +265,6 @@ const settle = (standings: Standings.Standings<FileToUpload>, outcome: Outcome):
 
 /**
  * Uploads the files that are chosen, and fails at the end if one was not uploaded: with whichever service and storage.
- *
- * @since 0.1.0
- * @category programs
  */
 export const program = (options: Options) =>
   Effect.gen(function*() {
@@ -296,12 +276,7 @@ export const program = (options: Options) =>
     yield* uploadAll(chosen, options)
   }).pipe(Effect.scoped)
 
-/**
- * The same with the service that the options and the environment name.
- *
- * @since 0.1.0
- * @category programs
- */
+/** The same with the service that the options and the environment name. */
 export const run = (options: Options) =>
   Effect.provide(
     program(options),

@@ -1,8 +1,4 @@
-/**
- * The progress of all uploads of one command: a line for each file being uploaded, and a total.
- *
- * @since 0.1.0
- */
+/** The progress of all uploads of one command: a line for each file being uploaded, and a total. */
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -12,23 +8,13 @@ import { margin, type TerminalSize } from "./Output.js"
 import * as Printable from "./Printable.js"
 import * as ProgressBar from "./ProgressBar.js"
 
-/**
- * One file being uploaded.
- *
- * @since 0.1.0
- * @category models
- */
+/** One file being uploaded. */
 export interface Active {
   readonly name: string
   readonly progress: UploadProgress
 }
 
-/**
- * All of them together.
- *
- * @since 0.1.0
- * @category models
- */
+/** All of them together. */
 export interface Board {
   readonly active: ReadonlyArray<Active>
   readonly files: { readonly total: number; readonly done: number; readonly failed: number }
@@ -42,12 +28,7 @@ export interface Board {
   readonly calls?: Option.Option<Duration.Duration> | undefined
 }
 
-/**
- * How many of all bytes were sent, or need not be sent any more.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** How many of all bytes were sent, or need not be sent any more. */
 export const sent = ({ active, settled }: Board): number =>
   active.reduce((sum, { progress }) => sum + progress.sent, settled)
 
@@ -78,12 +59,7 @@ const words = (board: Board) => {
   }
 }
 
-/**
- * The total as a bar, never wider than `columns`: `[####----]  45%  3 of 12 files  1.2 GB of 2.6 GB`.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The total as a bar, never wider than `columns`: `[####----]  45%  3 of 12 files  1.2 GB of 2.6 GB`. */
 export const total = (board: Board, columns: number): string => {
   const { amount, files, left, speed } = words(board)
   return ProgressBar.drawn(
@@ -93,35 +69,20 @@ export const total = (board: Board, columns: number): string => {
   )
 }
 
-/**
- * The total as a log line: `45%, 3 of 12 files, 1.2 GB of 2.6 GB, 12.5 MB/s, 1m 52s left`.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The total as a log line: `45%, 3 of 12 files, 1.2 GB of 2.6 GB, 12.5 MB/s, 1m 52s left`. */
 export const plain = (board: Board): string => {
   const { amount, files, left, speed } = words(board)
   return [`${percentOf(board)}%`, ...files, amount, ...speed, ...left].join(", ")
 }
 
-/**
- * A name with what is drawn beside it; without the name where there is no room for both.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** A name with what is drawn beside it; without the name where there is no room for both. */
 export const named = (name: string, columns: number, draw: (columns: number) => string): string => {
   const nameWidth = Math.min(32, Math.floor(columns * 0.4))
   const room = columns - nameWidth - 2
   return room < 4 ? draw(columns) : `${Printable.fitted(name, nameWidth)}  ${draw(room)}`
 }
 
-/**
- * As many lines as fit below each other, at most twelve, with a count of the others.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** As many lines as fit below each other, at most twelve, with a count of the others. */
 export const asManyAsFit = (
   lines: ReadonlyArray<string>,
   terminal: TerminalSize,
@@ -136,9 +97,6 @@ export const asManyAsFit = (
 /**
  * The lines for a terminal. For a command with one file, a single line. Otherwise one line per file, as many as fit,
  * with a count of the others, and the total below. The last columns and rows stay free.
- *
- * @since 0.1.0
- * @category formatting
  */
 export const lines = (board: Board, terminal: TerminalSize): ReadonlyArray<string> => {
   const columns = Math.max(1, terminal.columns - margin)

@@ -1,8 +1,4 @@
-/**
- * Which files the paths of a command line refer to.
- *
- * @since 0.1.0
- */
+/** Which files the paths of a command line refer to. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import type { SourceError } from "@stevedore/core/SourceError"
@@ -16,12 +12,7 @@ import type { Row } from "./FilesFrom.js"
 import { InvalidInput } from "./InvalidInput.js"
 import type * as UploadReports from "./UploadReports.js"
 
-/**
- * A file to upload.
- *
- * @since 0.1.0
- * @category models
- */
+/** A file to upload. */
 export interface FileToUpload {
   readonly path: string
   /** The path without links: what the file is remembered by. */
@@ -47,20 +38,10 @@ export interface FileToUpload {
   readonly refused: Option.Option<SourceError>
 }
 
-/**
- * Why a file is not uploaded although nothing failed.
- *
- * @since 0.1.0
- * @category models
- */
+/** Why a file is not uploaded although nothing failed. */
 export type SkipReason = typeof UploadReports.Skipped.Type["reason"]
 
-/**
- * What is in a directory and is not uploaded, without being a failure.
- *
- * @since 0.1.0
- * @category models
- */
+/** What is in a directory and is not uploaded, without being a failure. */
 export interface SkippedEntry {
   readonly path: string
   /** As of {@link FileToUpload}. */
@@ -157,12 +138,7 @@ const filesIn = (place: Place, followLinks: boolean): Entries =>
     return found.flat()
   }).pipe(Effect.catchAll((error) => Effect.succeed([refused(itself(place.path), error)])))
 
-/**
- * The path that stands for standard input.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The path that stands for standard input. */
 export const standardInput = "-"
 
 const named = (path: string, real: string, followLinks: boolean): Entries =>
@@ -202,9 +178,6 @@ const isSameText = (one: string) => (other: string): boolean => one.normalize("N
 /**
  * A path as it is on disk: where there is nothing of its name, of the one name that looks the same. Accents are composed
  * on a keyboard, and decomposed in names that came from a Mac.
- *
- * @since 0.1.0
- * @category conversions
  */
 export const asOnDisk = (path: string): Effect.Effect<string, never, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
@@ -235,24 +208,14 @@ const checkDirectory = (paths: ReadonlyArray<string>): Effect.Effect<void, Inval
       })
   )
 
-/**
- * A file on the web, from a row of a list.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A file on the web, from a row of a list. */
 export const onTheWeb = (row: Row, shown: string): FileToUpload => ({
   ...itself(shown),
   url: Option.some(Redacted.make(row.what)),
   row: Option.some(row)
 })
 
-/**
- * What the paths of a command line refer to.
- *
- * @since 0.1.0
- * @category models
- */
+/** What the paths of a command line refer to. */
 export interface Expanded {
   readonly files: ReadonlyArray<FileToUpload>
   /** What was named more than once, in whatever way, under each of the further names: it is uploaded only once. */
@@ -266,9 +229,6 @@ export interface Expanded {
  * directory, what is no file, and empty files are skipped, unless links are to be followed; one that leads back to where
  * it is is skipped in any case. What cannot be uploaded (an unreadable directory) is included, so that it is reported as
  * its own failure. Each file is listed once, as first named.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const expand = (
   paths: ReadonlyArray<string>,

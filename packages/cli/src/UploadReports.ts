@@ -1,28 +1,16 @@
 /**
  * The lines of `--json` about many files: what was skipped, what is remembered, and what is said before and at the end.
- *
- * @since 0.1.0
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { UploadedFile } from "./internal/uploadedFile.js"
 
 export type {
-  /**
-   * An uploaded file, as it is reported.
-   *
-   * @since 0.1.0
-   * @category models
-   */
+  /** An uploaded file, as it is reported. */
   UploadedFile
 } from "./internal/uploadedFile.js"
 
-/**
- * A file that was not uploaded, because there was no need to, or because it is none.
- *
- * @since 0.1.0
- * @category models
- */
+/** A file that was not uploaded, because there was no need to, or because it is none. */
 export const Skipped = Schema.Struct({
   type: Schema.Literal("skipped"),
   path: Schema.String,
@@ -35,12 +23,7 @@ export const Skipped = Schema.Struct({
   fileId: Schema.optional(Schema.String)
 }).annotations({ identifier: "Skipped" })
 
-/**
- * The last line of `upload --json`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The last line of `upload --json`. */
 export const Summary = Schema.Struct({
   type: Schema.Literal("summary"),
   /** All that were chosen. Each is uploaded, skipped, failed or not tried; `skipped` also counts what was no choice. */
@@ -70,9 +53,6 @@ export const Summary = Schema.Struct({
 
 /**
  * A file that was chosen, and not tried, or not to its end, because the command was stopped. A download names its id.
- *
- * @since 0.1.0
- * @category models
  */
 export const NotTried = Schema.Struct({
   type: Schema.Literal("notTried"),
@@ -80,35 +60,20 @@ export const NotTried = Schema.Struct({
   fileId: Schema.optional(Schema.String)
 }).annotations({ identifier: "NotTried" })
 
-/**
- * A line of `uploaded --json`.
- *
- * @since 0.1.0
- * @category models
- */
+/** A line of `uploaded --json`. */
 export const Uploaded = Schema.Struct({
   type: Schema.Literal("uploaded"),
   ...UploadedFile.fields
 }).annotations({ identifier: "Uploaded" })
 
-/**
- * A file that `upload --dry-run` would send.
- *
- * @since 0.1.0
- * @category models
- */
+/** A file that `upload --dry-run` would send. */
 export const Planned = Schema.Struct({
   type: Schema.Literal("planned"),
   path: Schema.String,
   bytes: Schema.Number
 }).annotations({ identifier: "Planned" })
 
-/**
- * The last line of `upload --dry-run --json`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The last line of `upload --dry-run --json`. */
 export const Plan = Schema.Struct({
   type: Schema.Literal("plan"),
   files: Schema.Number,
@@ -125,12 +90,7 @@ export const Plan = Schema.Struct({
   by: Schema.NullOr(Schema.Literal("bytes", "calls"))
 }).annotations({ identifier: "Plan" })
 
-/**
- * A line of `limit --json`: the bandwidth limit of a command that runs.
- *
- * @since 0.1.0
- * @category models
- */
+/** A line of `limit --json`: the bandwidth limit of a command that runs. */
 export const Limited = Schema.Struct({
   type: Schema.Literal("limit"),
   pid: Schema.Number,
@@ -142,30 +102,15 @@ export const Limited = Schema.Struct({
   rate: Schema.NullOr(Schema.Number)
 }).annotations({ identifier: "Limited" })
 
-/**
- * The line of a remembered file.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The line of a remembered file. */
 export const uploaded = (file: UploadedFile): typeof Uploaded.Type => ({ type: "uploaded", ...file })
 
-/**
- * The line of a file that was not tried.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The line of a file that was not tried. */
 export const notTried = (
   which: { readonly path: string } | { readonly fileId: string }
 ): typeof NotTried.Type => ({ type: "notTried", ...which })
 
-/**
- * The line of a file that was not uploaded although nothing failed.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The line of a file that was not uploaded although nothing failed. */
 export const skipped = (
   path: string,
   reason: typeof Skipped.Type["reason"],

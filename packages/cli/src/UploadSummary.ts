@@ -1,8 +1,4 @@
-/**
- * What is said at the end of an upload command: how many files, how much was sent, and what failed, by reason.
- *
- * @since 0.1.0
- */
+/** What is said at the end of an upload command: how many files, how much was sent, and what failed, by reason. */
 import * as Duration from "effect/Duration"
 import { messageOf } from "./internal/message.js"
 import type { Outcome } from "./internal/outcome.js"
@@ -12,21 +8,11 @@ import type { SkipReason } from "./UploadPaths.js"
 import type * as UploadReports from "./UploadReports.js"
 
 export type {
-  /**
-   * What became of a file.
-   *
-   * @since 0.1.0
-   * @category models
-   */
+  /** What became of a file. */
   Outcome
 } from "./internal/outcome.js"
 
-/**
- * The files that failed for one reason.
- *
- * @since 0.1.0
- * @category models
- */
+/** The files that failed for one reason. */
 export interface Failures {
   /** The `_tag` of the error. */
   readonly tag: string
@@ -35,12 +21,7 @@ export interface Failures {
   readonly paths: Array<string>
 }
 
-/**
- * What is counted while a command runs.
- *
- * @since 0.1.0
- * @category models
- */
+/** What is counted while a command runs. */
 export interface Tally {
   uploaded: number
   /** In bytes, in this command. */
@@ -53,12 +34,7 @@ export interface Tally {
   notTried: number
 }
 
-/**
- * The tally of a command that has not uploaded anything yet.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The tally of a command that has not uploaded anything yet. */
 export const make = (): Tally => ({
   uploaded: 0,
   sent: 0,
@@ -73,12 +49,7 @@ export const make = (): Tally => ({
 const reasonOf = (tag: string, message: string): string =>
   `${tag} ${message.replace(/"(?:[^"\\]|\\.)*"|\b\w{22}\b|\b(?=\w*\d)\w{8,}\b|\d+(?:\.\d+)?/g, "#")}`
 
-/**
- * Counts the failure of a file by its reason.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Counts the failure of a file by its reason. */
 export const addFailure = (
   failures: Tally["failures"],
   path: string,
@@ -91,12 +62,7 @@ export const addFailure = (
   else before.paths.push(path)
 }
 
-/**
- * Counts how a file ended.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Counts how a file ended. */
 export const add = (tally: Tally, outcome: Outcome): void => {
   switch (outcome._tag) {
     case "Uploaded":
@@ -119,21 +85,11 @@ export const add = (tally: Tally, outcome: Outcome): void => {
   }
 }
 
-/**
- * How many files failed.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** How many files failed. */
 export const failed = ({ failures }: Tally): number =>
   [...failures.values()].reduce((sum, { paths }) => sum + paths.length, 0)
 
-/**
- * How many files were skipped.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** How many files were skipped. */
 export const skipped = ({ skipped }: Tally): number =>
   [...skipped.values()].reduce((sum, paths) => sum + paths.length, 0)
 
@@ -175,23 +131,13 @@ const uploadedLine = (tally: Tally, took: Duration.Duration): ReadonlyArray<stri
   ]
 }
 
-/**
- * The summary: what was uploaded, and what was skipped.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The summary: what was uploaded, and what was skipped. */
 export const lines = (tally: Tally, took: Duration.Duration): ReadonlyArray<string> => [
   ...uploadedLine(tally, took),
   ...skippedLine(tally)
 ]
 
-/**
- * The failures again, each reason once, with the files.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** The failures again, each reason once, with the files. */
 export const failureLines = ({ failures }: Pick<Tally, "failures">): ReadonlyArray<string> =>
   [...failures.values()].flatMap(({ message, paths, tag }) => {
     const [first = ""] = paths
@@ -203,12 +149,7 @@ export const failureLines = ({ failures }: Pick<Tally, "failures">): ReadonlyArr
       ]
   })
 
-/**
- * The last line of `upload --json`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The last line of `upload --json`. */
 export const report = (tally: Tally, files: number, took: Duration.Duration): typeof UploadReports.Summary.Type => {
   const seconds = Math.round(Duration.toMillis(took)) / 1000
   return {

@@ -1,8 +1,4 @@
-/**
- * Shows the progress of one command's uploads: bars on a terminal, lines elsewhere, reports for programs.
- *
- * @since 0.1.0
- */
+/** Shows the progress of one command's uploads: bars on a terminal, lines elsewhere, reports for programs. */
 import { monotonicMillis } from "@stevedore/core/Timeouts"
 import type { UploadEvent } from "@stevedore/core/UploadEvent"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
@@ -21,23 +17,13 @@ import * as UploadBoard from "./UploadBoard.js"
 import type { FileToUpload } from "./UploadPaths.js"
 
 export type {
-  /**
-   * How many calls are left, and how long the rate limit makes them take.
-   *
-   * @since 0.1.0
-   * @category models
-   */
+  /** How many calls are left, and how long the rate limit makes them take. */
   CallsLeft
 } from "./internal/callsLeft.js"
 
 type Shown = Pick<FileToUpload, "path" | "name" | "size">
 
-/**
- * Is notified when each upload starts and ends.
- *
- * @since 0.1.0
- * @category models
- */
+/** Is notified when each upload starts and ends. */
 export interface UploadWatch {
   /** Shows an upload while this effect runs. */
   readonly during: (
@@ -79,12 +65,7 @@ const speedOf = (samples: ReadonlyArray<Sample>): Option.Option<number> => {
     : Option.some(((last.sent - first.sent) / (last.at - first.at)) * 1000)
 }
 
-/**
- * Watches the uploads of these files for as long as the scope is open.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Watches the uploads of these files for as long as the scope is open. */
 export const make = (
   files: ReadonlyArray<Shown>,
   json: boolean,

@@ -1,8 +1,4 @@
-/**
- * `stevedore uploaded`: what was uploaded from this machine, as far as it is remembered.
- *
- * @since 0.1.0
- */
+/** `stevedore uploaded`: what was uploaded from this machine, as far as it is remembered. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -16,12 +12,7 @@ import * as Table from "./Table.js"
 import * as UploadPaths from "./UploadPaths.js"
 import * as UploadReports from "./UploadReports.js"
 
-/**
- * The options of the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the command. */
 export interface Options {
   /** A file, or a directory with everything in it. If none, everything is listed. */
   readonly path: Option.Option<string>
@@ -45,12 +36,7 @@ const below = (path: string) =>
       names.includes(plain(file.path)) || plain(file.path).startsWith(directory) || file.fileId === path
   })
 
-/**
- * A remembered file as columns: id, path, size, and when it was uploaded.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** A remembered file as columns: id, path, size, and when it was uploaded. */
 export const row = ({ fileId, path, size, uploadedAt }: Manifest.UploadedFile): ReadonlyArray<string> => [
   fileId,
   path,
@@ -96,12 +82,7 @@ const forget = (path: string) =>
     )
   })
 
-/**
- * Lists what was uploaded, or forgets it.
- *
- * @since 0.1.0
- * @category programs
- */
+/** Lists what was uploaded, or forgets it. */
 export const run = (options: Options) =>
   Effect.gen(function*() {
     if (Option.isSome(options.forget)) yield* forget(options.forget.value)

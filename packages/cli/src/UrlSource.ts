@@ -1,8 +1,4 @@
-/**
- * URLs as sources of uploads, with the headers of a file.
- *
- * @since 0.1.0
- */
+/** URLs as sources of uploads, with the headers of a file. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type { UploadSource } from "@stevedore/core/UploadSource"
@@ -13,20 +9,10 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 
-/**
- * Whether a row names a URL instead of a path.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a row names a URL instead of a path. */
 export const isUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
-/**
- * What is wrong with a text that begins like a URL and is none that can be read; none for everything else.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** What is wrong with a text that begins like a URL and is none that can be read; none for everything else. */
 export const problemOf = (text: string): Option.Option<string> => {
   const [, scheme] = /^([a-z][a-z\d+.-]+):\/\//i.exec(text) ?? []
   if (scheme === undefined || isUrl(text)) return Option.none()
@@ -48,12 +34,7 @@ const client = HttpClient.HttpClient.pipe(
   Effect.provide(FetchHttpClient.layer)
 )
 
-/**
- * A URL as a source, read by the platform's `fetch`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A URL as a source, read by the platform's `fetch`. */
 export const make = (
   file: HttpSource.WebFile,
   described: HttpSource.Options
@@ -63,9 +44,6 @@ export const make = (
 /**
  * The headers of `--source-headers`: a line `Name: value` for each. None if a line is something else; nothing of it may
  * be shown.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const headersOf = (text: string): Option.Option<HttpSource.WebFile["headers"]> => {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"))

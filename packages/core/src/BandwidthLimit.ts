@@ -1,8 +1,4 @@
-/**
- * Limits how many bytes are transferred per second, over all uploads and downloads of a runtime.
- *
- * @since 0.1.0
- */
+/** Limits how many bytes are transferred per second, over all uploads and downloads of a runtime. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -19,7 +15,6 @@ import { paced } from "./storage/pacedBody.js"
 /**
  * How many bytes may be transferred per second. `Infinity` stands for no limit.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Limit {
@@ -35,7 +30,6 @@ export interface Limit {
 /**
  * What can be said about a limit. A rate below one byte per second counts as one; one that is not a number, as none.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -48,7 +42,6 @@ export interface Options {
 /**
  * A limit that all transfers of a runtime share. Whoever asks first is served first.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Service {
@@ -80,7 +73,6 @@ const unlimited: Service = {
 /**
  * The limit in force, read when a transfer starts. Without a layer there is none.
  *
- * @since 0.1.0
  * @category references
  */
 export class BandwidthLimit extends Context.Reference<BandwidthLimit>()<"@stevedore/core/BandwidthLimit", Service>(
@@ -112,7 +104,6 @@ const sizeOfPiece = ({ rate }: Limit): number =>
  * A limit that starts full and lets a tenth of a second's bytes through at once after a pause. Over any ten seconds it
  * lets at most 3 % more through than its rate.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (options: Options): Effect.Effect<Service> =>
@@ -176,7 +167,6 @@ export const make = (options: Options): Effect.Effect<Service> =>
  *   Effect.provide(BandwidthLimit.layer({ rate: 5_000_000 }))
  * )
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<never> => Layer.effect(BandwidthLimit, make(options))
@@ -184,7 +174,6 @@ export const layer = (options: Options): Layer.Layer<never> => Layer.effect(Band
 /**
  * Captures the limit in force where a layer is built, and provides it to whatever runs with that layer.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(BandwidthLimit, BandwidthLimit)
@@ -201,7 +190,6 @@ export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Ban
  *   Effect.zipRight(BandwidthLimit.set({ rate: 5_000_000, most: Infinity }))
  * )
  *
- * @since 0.1.0
  * @category combinators
  */
 export const set = (options: Options): Effect.Effect<void> =>
@@ -211,7 +199,6 @@ export type {
   /**
    * What a transfer asks before each write.
    *
-   * @since 0.1.0
    * @category models
    */
   Pace

@@ -1,8 +1,6 @@
 /**
  * The position of a walk: small, plain data made to be stored, so that a crash does not lose the progress of a long
  * walk.
- *
- * @since 0.1.0
  */
 import * as List from "effect/List"
 import * as Schema from "effect/Schema"
@@ -29,7 +27,6 @@ import { textHash } from "./base/textHash.js"
  *   yield* store.remove("projects").pipe(Effect.whenEffect(store.has("projects")))
  * })
  *
- * @since 0.1.0
  * @category models
  */
 export const Checkpoint = /* #__PURE__ */ Schema.Struct({
@@ -63,7 +60,6 @@ export const Checkpoint = /* #__PURE__ */ Schema.Struct({
 /**
  * The type of {@link Checkpoint}.
  *
- * @since 0.1.0
  * @category models
  */
 export type Checkpoint = typeof Checkpoint.Type
@@ -71,7 +67,6 @@ export type Checkpoint = typeof Checkpoint.Type
 /**
  * An item, and the position right after it.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Marked<out A> {
@@ -90,7 +85,6 @@ export const fingerprint = (path: string, query: ReadonlyArray<readonly [string,
 /**
  * The position before the first item of a list.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const start = (options: {

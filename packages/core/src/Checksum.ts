@@ -1,8 +1,6 @@
 /**
  * Checksums of what is sent: of each part while it is sent, and of the whole file, combined from its parts without a
  * second pass.
- *
- * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
@@ -15,7 +13,6 @@ import * as Crc64s from "./base/crc64.js"
 /**
  * A checksum in storage's notation.
  *
- * @since 0.1.0
  * @category models
  */
 export const Checksum = /* #__PURE__ */ Schema.Struct({
@@ -28,7 +25,6 @@ export const Checksum = /* #__PURE__ */ Schema.Struct({
 /**
  * A checksum in storage's notation: its algorithm, and its value in base64.
  *
- * @since 0.1.0
  * @category models
  */
 export type Checksum = typeof Checksum.Type
@@ -36,7 +32,6 @@ export type Checksum = typeof Checksum.Type
 /**
  * A checksum in progress.
  *
- * @since 0.1.0
  * @category models
  */
 export interface RunningChecksum {
@@ -48,7 +43,6 @@ export interface RunningChecksum {
 /**
  * A way to compute checksums. {@link Algorithm} holds the one in force.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ChecksumAlgorithm {
@@ -94,7 +88,6 @@ const decode64 = (value: string): Crc64 => {
 /**
  * CRC-32 as in zlib, PNG and S3, on top of a function that continues a checksum with more bytes.
  *
- * @since 0.1.0
  * @category algorithms
  */
 export const crc32With = (update: (crc: number, chunk: Uint8Array) => number): ChecksumAlgorithm => ({
@@ -114,7 +107,6 @@ export const crc32With = (update: (crc: number, chunk: Uint8Array) => number): C
 /**
  * CRC-32 in JavaScript, for every platform. The Node layer uses a native one instead.
  *
- * @since 0.1.0
  * @category algorithms
  */
 export const crc32: ChecksumAlgorithm = crc32With(Crc32.update)
@@ -131,7 +123,6 @@ export const crc32: ChecksumAlgorithm = crc32With(Crc32.update)
  * const upload = (source: UploadSource) =>
  *   Uploads.upload(source).pipe(Effect.provide(Checksum.layer(Checksum.crc64nvme)))
  *
- * @since 0.1.0
  * @category algorithms
  */
 export const crc64nvme: ChecksumAlgorithm = {
@@ -151,7 +142,6 @@ export const crc64nvme: ChecksumAlgorithm = {
 /**
  * The algorithm in force, read when an upload starts.
  *
- * @since 0.1.0
  * @category references
  */
 export class Algorithm extends Context.Reference<Algorithm>()<"@stevedore/core/Checksum/Algorithm", ChecksumAlgorithm>(
@@ -163,7 +153,6 @@ export class Algorithm extends Context.Reference<Algorithm>()<"@stevedore/core/C
  * The algorithms that are available where a pre-signed URL demands the checksum of what is sent. Defaults to `crc32`; on
  * Node, `NodeStevedore` adds what Node computes.
  *
- * @since 0.1.0
  * @category references
  */
 export class Known extends Context.Reference<Known>()<
@@ -175,7 +164,6 @@ export class Known extends Context.Reference<Known>()<
  * Uses another algorithm, for an application (provided to its layer) or for a single effect. Merged with a ready-made
  * layer, it counts only if it comes after it, because that layer has captured the algorithm in force.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (algorithm: ChecksumAlgorithm): Layer.Layer<never> => Layer.succeed(Algorithm, algorithm)
@@ -194,7 +182,6 @@ export const layer = (algorithm: ChecksumAlgorithm): Layer.Layer<never> => Layer
  *
  * const quick = BrowserStevedore.layer({ baseUrl: "/api" }).pipe(Layer.provide(Checksum.none))
  *
- * @since 0.1.0
  * @category layers
  */
 export const none: Layer.Layer<never> = /* #__PURE__ */ Layer.sync(Algorithm, () => ({ ...crc32, whileSending: false }))
@@ -202,7 +189,6 @@ export const none: Layer.Layer<never> = /* #__PURE__ */ Layer.sync(Algorithm, ()
 /**
  * Captures the algorithm in force where a layer is built, and provides it to whatever runs with that layer.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Algorithm, Algorithm)
@@ -210,7 +196,6 @@ export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Alg
 /**
  * The checksum of bytes in memory.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const ofBytes = (algorithm: ChecksumAlgorithm, bytes: Uint8Array): Checksum => {
@@ -223,7 +208,6 @@ export const ofBytes = (algorithm: ChecksumAlgorithm, bytes: Uint8Array): Checks
  * The checksum of a whole file, from those of its parts in order. None if the algorithm cannot combine checksums, or if
  * a part has none.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const combineAll = (

@@ -1,8 +1,4 @@
-/**
- * What can go wrong with any request, to the service or to storage, before there is a response.
- *
- * @since 0.1.0
- */
+/** What can go wrong with any request, to the service or to storage, before there is a response. */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -17,9 +13,7 @@ import * as Recovery from "./Recovery.js"
  */
 export const Peer = Schema.Literal("service", "storage").annotations({ identifier: "Peer" })
 
-/**
- * @internal
- */
+/** @internal */
 export type Peer = typeof Peer.Type
 
 const describePage = (page: PagePosition.PagePosition | undefined): string =>
@@ -40,7 +34,6 @@ export const tooManyOpen: Readonly<Record<string, string | undefined>> = { EMFIL
  * The connection could not be established, or broke before the response was complete. Whether the request arrived is
  * unknown unless `arrived` is "no".
  *
- * @since 0.1.0
  * @category errors
  */
 export class ConnectionFailed extends TaggedError<ConnectionFailed>()("ConnectionFailed", {
@@ -60,9 +53,6 @@ export class ConnectionFailed extends TaggedError<ConnectionFailed>()("Connectio
   page: Schema.optional(PagePosition.PagePosition),
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return adviceIn(lasting, this.code) === undefined ? "retry" : "none"
   }
@@ -118,7 +108,6 @@ const adviceIn = (table: ReadonlyArray<Advice>, code = ""): string | undefined =
  * Whether a system error code says that the certificate of the other side is not trusted: it is not for this host, has
  * expired, or nobody known has signed it. The next attempt would meet the same one.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isUntrusted = (code: string | undefined): boolean => code !== undefined && certificateCode.test(code)
@@ -150,15 +139,12 @@ const hints: Record<NonNullable<ConnectionFailed["hint"]>, string> = {
  */
 export const Phase = Schema.Literal("connect", "body", "answer", "call", "total").annotations({ identifier: "Phase" })
 
-/**
- * @internal
- */
+/** @internal */
 export type Phase = typeof Phase.Type
 
 /**
  * A phase of a request made no progress for too long.
  *
- * @since 0.1.0
  * @category errors
  */
 export class TimedOut extends TaggedError<TimedOut>()("TimedOut", {
@@ -170,9 +156,6 @@ export class TimedOut extends TaggedError<TimedOut>()("TimedOut", {
   page: Schema.optional(PagePosition.PagePosition),
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "retry"
   }
@@ -226,7 +209,6 @@ const isSystemCode = (code: unknown): code is string => typeof code === "string"
  * The first system error code in a chain of causes, such as `ECONNRESET`. Nothing else of the chain is kept, because it
  * may hold a signed URL or a token.
  *
- * @since 0.1.0
  * @category destructors
  */
 export const systemCode = (error: unknown): string | undefined => {

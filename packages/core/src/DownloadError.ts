@@ -1,8 +1,4 @@
-/**
- * Every way a download can fail.
- *
- * @since 0.1.0
- */
+/** Every way a download can fail. */
 import * as Schema from "effect/Schema"
 import { quoted } from "./base/printable.js"
 import { TaggedError } from "./base/taggedError.js"
@@ -15,7 +11,6 @@ import { StorageError } from "./StorageError.js"
  * The bytes ended before their declared length, or went on beyond it. A download that can be resumed is resumed; this
  * error means that it could not be.
  *
- * @since 0.1.0
  * @category errors
  */
 export class DownloadIncomplete extends TaggedError<DownloadIncomplete>()("DownloadIncomplete", {
@@ -26,9 +21,6 @@ export class DownloadIncomplete extends TaggedError<DownloadIncomplete>()("Downl
   received: Schema.Int,
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "retry"
   }
@@ -42,7 +34,6 @@ export class DownloadIncomplete extends TaggedError<DownloadIncomplete>()("Downl
 /**
  * The range selects no bytes of the file: it starts at the end or after it, or it is not in whole bytes.
  *
- * @since 0.1.0
  * @category errors
  */
 export class InvalidRange extends TaggedError<InvalidRange>()("InvalidRange", {
@@ -53,9 +44,6 @@ export class InvalidRange extends TaggedError<InvalidRange>()("InvalidRange", {
   totalLength: Schema.optional(Schema.Int),
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -71,7 +59,6 @@ export class InvalidRange extends TaggedError<InvalidRange>()("InvalidRange", {
 /**
  * All bytes arrived, but they do not match the checksum: they were damaged in storage or in transit.
  *
- * @since 0.1.0
  * @category errors
  */
 export class DownloadCorrupted extends /* #__PURE__ */ TaggedError<DownloadCorrupted>()("DownloadCorrupted", {
@@ -84,11 +71,7 @@ export class DownloadCorrupted extends /* #__PURE__ */ TaggedError<DownloadCorru
   received: Schema.String,
   attempts: Recovery.attempts
 }) {
-  /**
-   * A second download of the same file may arrive intact.
-   *
-   * @since 0.1.0
-   */
+  /** A second download of the same file may arrive intact. */
   get recovery(): Recovery.Recovery {
     return "retryOnce"
   }
@@ -102,7 +85,6 @@ export class DownloadCorrupted extends /* #__PURE__ */ TaggedError<DownloadCorru
  * The checksum to compare a download with cannot be used: its algorithm is not available, or its value is malformed for
  * that algorithm. Nothing was requested.
  *
- * @since 0.1.0
  * @category errors
  */
 export class InvalidChecksum extends /* #__PURE__ */ TaggedError<InvalidChecksum>()("InvalidChecksum", {
@@ -111,9 +93,6 @@ export class InvalidChecksum extends /* #__PURE__ */ TaggedError<InvalidChecksum
   problem: /* #__PURE__ */ Schema.Literal("algorithm", "value"),
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -130,7 +109,6 @@ export class InvalidChecksum extends /* #__PURE__ */ TaggedError<InvalidChecksum
 /**
  * What a download fails with.
  *
- * @since 0.1.0
  * @category errors
  */
 export const DownloadError = /* #__PURE__ */ (() =>
@@ -144,8 +122,5 @@ export const DownloadError = /* #__PURE__ */ (() =>
     InvalidRange
   ).annotations({ identifier: "DownloadError" }))()
 
-/**
- * @since 0.1.0
- * @category errors
- */
+/** @category errors */
 export type DownloadError = typeof DownloadError.Type

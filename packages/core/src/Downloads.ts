@@ -1,8 +1,4 @@
-/**
- * Downloads files as a Stream of bytes, whole or a range, and resumes where a connection broke.
- *
- * @since 0.1.0
- */
+/** Downloads files as a Stream of bytes, whole or a range, and resumes where a connection broke. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -19,7 +15,6 @@ import type { ServiceApi } from "./ServiceApi.js"
 /**
  * What is known of a file before it is downloaded.
  *
- * @since 0.1.0
  * @category models
  */
 export interface FileOptions {
@@ -33,7 +28,6 @@ export interface FileOptions {
 /**
  * Which bytes to download, and what to do when the connection breaks.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options extends FileOptions {
@@ -52,7 +46,6 @@ export interface Options extends FileOptions {
 /**
  * Which bytes to download, for a file that is downloaded in several sections.
  *
- * @since 0.1.0
  * @category models
  */
 export interface SectionOptions extends Omit<Options, keyof FileOptions> {
@@ -67,7 +60,6 @@ export interface SectionOptions extends Omit<Options, keyof FileOptions> {
 /**
  * Bytes in transit. Read them within their scope, once, and in one of the two forms.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Section {
@@ -99,7 +91,6 @@ export interface Section {
  * A file whose sections can be requested, also concurrently. Its link is requested once, and again when it no longer
  * works.
  *
- * @since 0.1.0
  * @category models
  */
 export interface OpenDownload {
@@ -109,7 +100,6 @@ export interface OpenDownload {
 /**
  * The services that a download needs.
  *
- * @since 0.1.0
  * @category models
  */
 export type Requirements = ServiceApi | ObjectStorage
@@ -135,7 +125,6 @@ export type Requirements = ServiceApi | ObjectStorage
  * )
  * const header = Downloads.stream("1kf00nQk9yfWKfsTDni8aO", { range: { offset: 0, length: 512 } })
  *
- * @since 0.1.0
  * @category downloads
  */
 export const stream = (
@@ -169,7 +158,6 @@ export const stream = (
  *   )
  * }).pipe(Effect.scoped)
  *
- * @since 0.1.0
  * @category downloads
  */
 export const open = (

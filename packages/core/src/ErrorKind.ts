@@ -1,8 +1,4 @@
-/**
- * What kind of failure an error is, so that a program can handle dozens of errors in five branches.
- *
- * @since 0.1.0
- */
+/** What kind of failure an error is, so that a program can handle dozens of errors in five branches. */
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
@@ -17,7 +13,6 @@ import * as Schema from "effect/Schema"
  * - `outcomeUnknown`: look first, because it may have been carried out
  * - `refused`: the other side does not do it, or did it wrongly: only its operator can help
  *
- * @since 0.1.0
  * @category models
  */
 export const ErrorKind = /* #__PURE__ */ Schema.Literal(
@@ -28,17 +23,13 @@ export const ErrorKind = /* #__PURE__ */ Schema.Literal(
   "refused"
 ).annotations({ identifier: "ErrorKind" })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type ErrorKind = typeof ErrorKind.Type
 
 /**
  * The field that every error has. It has the same value in every error of a tag, and in its encoded form. An encoded
  * form without it can be decoded.
  *
- * @since 0.1.0
  * @category fields
  */
 export const field = <const Kind extends ErrorKind>(kind: Kind) =>
@@ -50,7 +41,6 @@ export const field = <const Kind extends ErrorKind>(kind: Kind) =>
  * and has a 4xx, `tryLater` can be tried again later, and 502 is a failure behind the server, whatever the service
  * answered to that server: its token, its base URL.
  *
- * @since 0.1.0
  * @category constants
  */
 export const table = {
@@ -110,7 +100,6 @@ export const table = {
 /**
  * Those of the errors `E` that are of the kind `Kind`.
  *
- * @since 0.1.0
  * @category type-level
  */
 export type OfKind<E, Kind extends ErrorKind> = Extract<E, { readonly kind: Kind }>
@@ -118,7 +107,6 @@ export type OfKind<E, Kind extends ErrorKind> = Extract<E, { readonly kind: Kind
 /**
  * Whether an error is of a kind.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isKind = <const Kind extends ErrorKind>(kind: Kind) => <E>(error: E): error is OfKind<E, Kind> =>
@@ -141,7 +129,6 @@ export const isKind = <const Kind extends ErrorKind>(kind: Kind) => <E>(error: E
  *     Effect.tapError((error) => Effect.logError(error))
  *   )
  *
- * @since 0.1.0
  * @category combinators
  */
 export const catchKind: {

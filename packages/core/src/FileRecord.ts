@@ -1,23 +1,15 @@
-/**
- * The service's record of a file.
- *
- * @since 0.1.0
- */
+/** The service's record of a file. */
 import * as Schema from "effect/Schema"
 import { openRecord } from "./base/openRecord.js"
 
 /**
  * The state of a file, in the service's words. Services may have other words than these. A finalized file may still be `pending`; it can be downloaded regardless.
  *
- * @since 0.1.0
  * @category models
  */
 export type FileStatus = "pending" | "completed" | "failed" | (string & {})
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export const FileStatus: Schema.Schema<FileStatus, string> = /* #__PURE__ */ Schema.String.annotations({
   identifier: "FileStatus"
 })
@@ -25,7 +17,6 @@ export const FileStatus: Schema.Schema<FileStatus, string> = /* #__PURE__ */ Sch
 /**
  * Who created something.
  *
- * @since 0.1.0
  * @category models
  */
 export const Author = openRecord("Author", {
@@ -38,7 +29,6 @@ export const Author = openRecord("Author", {
  * its type, or is absent. What came with another type, or is not named here, is in `extra`, and returns to its place
  * when the record is encoded: storing a record with this Schema loses nothing.
  *
- * @since 0.1.0
  * @category models
  */
 export const FileRecord = openRecord("FileRecord", {
@@ -54,17 +44,13 @@ export const FileRecord = openRecord("FileRecord", {
   created_at: Schema.optional(Schema.String)
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type FileRecord = typeof FileRecord.Type
 
 /**
  * Whether a record shows a file of this size that the service has: it has not failed, and its size, if the record has
  * one, is the same.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isThere = (record: FileRecord, size: number): boolean =>

@@ -1,8 +1,4 @@
-/**
- * What the service knows about a file.
- *
- * @since 0.1.0
- */
+/** What the service knows about a file. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -19,7 +15,6 @@ import type { ServiceError } from "./ServiceError.js"
  *
  * const named = Effect.flatMap(Files.inspect("1kf00nQk9yfWKfsTDni8aO"), (file) => Effect.log(file.name))
  *
- * @since 0.1.0
  * @category files
  */
 export const inspect = (fileId: string): Effect.Effect<FileRecord, ServiceError, ServiceApi> =>
@@ -29,7 +24,6 @@ export const inspect = (fileId: string): Effect.Effect<FileRecord, ServiceError,
  * When to look again: after 1 second at first, then at growing intervals up to 15 seconds, with jitter so that clients
  * do not poll in step.
  *
- * @since 0.1.0
  * @category schedules
  */
 export const defaultSchedule: Schedule.Schedule<Duration.Duration> = Schedule.exponential("1 second", 1.5).pipe(
@@ -52,7 +46,6 @@ export const defaultSchedule: Schedule.Schedule<Duration.Duration> = Schedule.ex
  *   Schedule.intersect(Schedule.spaced("30 seconds"), Schedule.recurs(10))
  * )
  *
- * @since 0.1.0
  * @category files
  */
 export const awaitProcessed = <R = never>(

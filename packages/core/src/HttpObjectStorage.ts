@@ -1,8 +1,4 @@
-/**
- * The object storage over an HTTP client.
- *
- * @since 0.1.0
- */
+/** The object storage over an HTTP client. */
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
@@ -149,7 +145,6 @@ const get = (client: HttpClient.HttpClient): StorageTransport["get"] => (request
  * The storage over any HTTP client that takes raw bodies and follows no redirects. Trace headers are switched off:
  * storage rejects unsigned headers, and it has no business with traces.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make: Effect.Effect<Service, never, HttpClient.HttpClient> = Effect.map(
@@ -163,7 +158,6 @@ export const make: Effect.Effect<Service, never, HttpClient.HttpClient> = Effect
 /**
  * {@link make} as a layer.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer: Layer.Layer<ObjectStorage, never, HttpClient.HttpClient> = Layer.effect(ObjectStorage, make)

@@ -1,8 +1,4 @@
-/**
- * Turns uploaded files into entries of a project, at services that have such a call.
- *
- * @since 0.1.0
- */
+/** Turns uploaded files into entries of a project, at services that have such a call. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ListError } from "./ListError.js"
@@ -15,14 +11,12 @@ export type {
   /**
    * What becomes an entry of which project.
    *
-   * @since 0.1.0
    * @category models
    */
   FileImport,
   /**
    * The entry, as the service reports it; the id if it says one.
    *
-   * @since 0.1.0
    * @category models
    */
   ImportedEntry
@@ -44,7 +38,6 @@ export type {
  *   ({ id }) => Imports.file({ fileId: id, projectId: "5dVIWgRXDVPZ2aBU6Rydkm", title: "Notes" })
  * )
  *
- * @since 0.1.0
  * @category imports
  */
 export const file = (input: FileImport): Effect.Effect<ImportedEntry, ServiceError, ServiceApi> =>
@@ -54,7 +47,6 @@ export const file = (input: FileImport): Effect.Effect<ImportedEntry, ServiceErr
  * The newest entry of a project with this title that is not older than `since`: what an import that was interrupted has
  * made, if it was carried out.
  *
- * @since 0.1.0
  * @category imports
  */
 export const find = (

@@ -1,8 +1,6 @@
 /**
  * JSON that loses no number. A service may send integers of 64 bits and decimals of any length, which JavaScript's
  * numbers cannot hold: they are kept as they were written.
- *
- * @since 0.1.0
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -12,25 +10,15 @@ import * as Predicate from "effect/Predicate"
  * {@link stringify} writes it unchanged. `JSON.stringify` does too where `JSON.rawJSON` exists (Node 22, current
  * browsers); elsewhere it writes the digits as a string.
  *
- * @since 0.1.0
  * @category models
  */
 export class ExactNumber {
   constructor(
-    /**
-     * @since 0.1.0
-     */
     readonly text: string
   ) {}
-  /**
-   * @since 0.1.0
-   */
   toString(): string {
     return this.text
   }
-  /**
-   * @since 0.1.0
-   */
   toJSON(): unknown {
     return Predicate.hasProperty(JSON, "rawJSON") && Predicate.isFunction(JSON.rawJSON)
       ? JSON.rawJSON(this.text)
@@ -101,7 +89,6 @@ const unmarked = (_: string, value: unknown): unknown => {
  * const row = Either.getOrThrow(Json.parse(`{ "id": 9007199254740993, "size": 5 }`))
  * Json.stringify(row) // {"id":9007199254740993,"size":5}
  *
- * @since 0.1.0
  * @category conversions
  */
 export const parse = (text: string): Either.Either<unknown, "syntax" | "depth"> => {
@@ -120,7 +107,6 @@ export const parse = (text: string): Either.Either<unknown, "syntax" | "depth"> 
 /**
  * A value as JSON, like `JSON.stringify`, with every {@link ExactNumber} as it was written.
  *
- * @since 0.1.0
  * @category conversions
  */
 export const stringify = (value: unknown): string | undefined => {
@@ -151,14 +137,12 @@ export {
   /**
    * A text of JSON in which each character that is not safe to print is escaped: it stands for the same value as before.
    *
-   * @since 0.1.0
    * @category formatting
    */
   escaped,
   /**
    * A text in quotes, with what is not safe to print escaped as in JSON: a name in a message.
    *
-   * @since 0.1.0
    * @category formatting
    */
   quoted,
@@ -166,7 +150,6 @@ export {
    * The text with `U+FFFD` in place of each character that is not safe to print: control characters, line breaks and tabs
    * among them, and characters that are invisible. The messages of all errors are safe in this way.
    *
-   * @since 0.1.0
    * @category formatting
    */
   replaced as printable

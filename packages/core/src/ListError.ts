@@ -1,8 +1,4 @@
-/**
- * How the walk of a list can fail, besides the errors of the service.
- *
- * @since 0.1.0
- */
+/** How the walk of a list can fail, besides the errors of the service. */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as PagePosition from "./base/pagePosition.js"
@@ -22,7 +18,6 @@ const problems = {
  * The service's pages do not lead to the end of the list. The items of the pages so far were returned; what follows is
  * unknown, so the walk does not end as if it were complete.
  *
- * @since 0.1.0
  * @category errors
  */
 export class PaginationBroken extends TaggedError<PaginationBroken>()("PaginationBroken", {
@@ -31,9 +26,6 @@ export class PaginationBroken extends TaggedError<PaginationBroken>()("Paginatio
   page: PagePosition.PagePosition,
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -47,7 +39,6 @@ export class PaginationBroken extends TaggedError<PaginationBroken>()("Paginatio
 /**
  * The service no longer accepts a cursor. Cursors expire; the service does not say when.
  *
- * @since 0.1.0
  * @category errors
  */
 export class CursorRejected extends TaggedError<CursorRejected>()("CursorRejected", {
@@ -59,9 +50,6 @@ export class CursorRejected extends TaggedError<CursorRejected>()("CursorRejecte
   issues: Schema.Array(Issue),
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -77,7 +65,6 @@ export class CursorRejected extends TaggedError<CursorRejected>()("CursorRejecte
 /**
  * An item does not match its Schema. The error names the place, never the value.
  *
- * @since 0.1.0
  * @category errors
  */
 export class ItemInvalid extends TaggedError<ItemInvalid>()("ItemInvalid", {
@@ -92,9 +79,6 @@ export class ItemInvalid extends TaggedError<ItemInvalid>()("ItemInvalid", {
   problem: Schema.String,
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -111,7 +95,6 @@ export class ItemInvalid extends TaggedError<ItemInvalid>()("ItemInvalid", {
 /**
  * A page size that the service does not accept; refused before any request.
  *
- * @since 0.1.0
  * @category errors
  */
 export class InvalidPageSize extends TaggedError<InvalidPageSize>()("InvalidPageSize", {
@@ -120,9 +103,6 @@ export class InvalidPageSize extends TaggedError<InvalidPageSize>()("InvalidPage
   maximum: Schema.Int,
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -135,7 +115,6 @@ export class InvalidPageSize extends TaggedError<InvalidPageSize>()("InvalidPage
  * A filter, a sort field or another option that this list does not have, or that conflicts with another one; refused
  * before any request.
  *
- * @since 0.1.0
  * @category errors
  */
 export class InvalidListOption extends TaggedError<InvalidListOption>()("InvalidListOption", {
@@ -146,9 +125,6 @@ export class InvalidListOption extends TaggedError<InvalidListOption>()("Invalid
   problem: Schema.String,
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -163,7 +139,6 @@ export class InvalidListOption extends TaggedError<InvalidListOption>()("Invalid
  * A checkpoint of another list, or of the same list with other filters or another sort. Refused before any request,
  * because continuing from it would miss some items and repeat others.
  *
- * @since 0.1.0
  * @category errors
  */
 export class CheckpointMismatch extends TaggedError<CheckpointMismatch>()("CheckpointMismatch", {
@@ -174,9 +149,6 @@ export class CheckpointMismatch extends TaggedError<CheckpointMismatch>()("Check
   what: Schema.Literal("list", "filters"),
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -190,7 +162,6 @@ export class CheckpointMismatch extends TaggedError<CheckpointMismatch>()("Check
 /**
  * Every way a walk can fail.
  *
- * @since 0.1.0
  * @category errors
  */
 export const ListError = /* #__PURE__ */ (() =>
@@ -207,7 +178,6 @@ export const ListError = /* #__PURE__ */ (() =>
 /**
  * The type of {@link ListError}.
  *
- * @since 0.1.0
  * @category errors
  */
 export type ListError = typeof ListError.Type
@@ -216,7 +186,6 @@ export type {
   /**
    * Where in a list something was found.
    *
-   * @since 0.1.0
    * @category models
    */
   PagePosition

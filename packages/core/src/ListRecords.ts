@@ -2,8 +2,6 @@
  * The records of the lists (service contract: list endpoints). The interface does not show them, so no field is certain:
  * each has its type, or is absent. What came with another type, or is not named here, is in `extra`. Dates are as the
  * service wrote them, in ISO 8601. For records that must have certain fields, give `Lists.make` your own Schema.
- *
- * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { openRecord } from "./base/openRecord.js"
@@ -18,9 +16,7 @@ const text = Schema.optional(Schema.String)
  */
 export const Reference = openRecord("Reference", { id: text })
 
-/**
- * @internal
- */
+/** @internal */
 export type Reference = typeof Reference.Type
 
 /**
@@ -30,15 +26,12 @@ export type Reference = typeof Reference.Type
  */
 export const TitledReference = openRecord("TitledReference", { id: text, title: text })
 
-/**
- * @internal
- */
+/** @internal */
 export type TitledReference = typeof TitledReference.Type
 
 /**
  * A record of `/v1/projects`.
  *
- * @since 0.1.0
  * @category records
  */
 export const Project = openRecord("Project", {
@@ -51,16 +44,12 @@ export const Project = openRecord("Project", {
   folder: Schema.optional(Reference)
 })
 
-/**
- * @since 0.1.0
- * @category records
- */
+/** @category records */
 export type Project = typeof Project.Type
 
 /**
  * A record of `/v1/data`.
  *
- * @since 0.1.0
  * @category records
  */
 export const Data = openRecord("Data", {
@@ -73,16 +62,12 @@ export const Data = openRecord("Data", {
   deleted: Schema.optional(Schema.Boolean)
 })
 
-/**
- * @since 0.1.0
- * @category records
- */
+/** @category records */
 export type Data = typeof Data.Type
 
 /**
  * A record of `/v1/docs`.
  *
- * @since 0.1.0
  * @category records
  */
 export const Doc = openRecord("Doc", {
@@ -92,16 +77,12 @@ export const Doc = openRecord("Doc", {
   created_at: text
 })
 
-/**
- * @since 0.1.0
- * @category records
- */
+/** @category records */
 export type Doc = typeof Doc.Type
 
 /**
  * A record of `/v1/insights`.
  *
- * @since 0.1.0
  * @category records
  */
 export const Insight = openRecord("Insight", {
@@ -111,16 +92,12 @@ export const Insight = openRecord("Insight", {
   created_at: text
 })
 
-/**
- * @since 0.1.0
- * @category records
- */
+/** @category records */
 export type Insight = typeof Insight.Type
 
 /**
  * A record of `/v1/highlights`.
  *
- * @since 0.1.0
  * @category records
  */
 export const Highlight = openRecord("Highlight", {
@@ -136,16 +113,12 @@ export const Highlight = openRecord("Highlight", {
   end_time: Schema.optional(Schema.Number)
 })
 
-/**
- * @since 0.1.0
- * @category records
- */
+/** @category records */
 export type Highlight = typeof Highlight.Type
 
 /**
  * A record of `/v1/tags`.
  *
- * @since 0.1.0
  * @category records
  */
 export const Tag = openRecord("Tag", {
@@ -155,16 +128,12 @@ export const Tag = openRecord("Tag", {
   created_at: text
 })
 
-/**
- * @since 0.1.0
- * @category records
- */
+/** @category records */
 export type Tag = typeof Tag.Type
 
 /**
  * A record of `/v1/channels`.
  *
- * @since 0.1.0
  * @category records
  */
 export const Channel = openRecord("Channel", {
@@ -176,10 +145,7 @@ export const Channel = openRecord("Channel", {
   folder: Schema.optional(Reference)
 })
 
-/**
- * @since 0.1.0
- * @category records
- */
+/** @category records */
 export type Channel = typeof Channel.Type
 
 /**
@@ -189,15 +155,12 @@ export type Channel = typeof Channel.Type
  */
 export const ContactField = openRecord("ContactField", { label: text, value: Schema.optional(Schema.Unknown) })
 
-/**
- * @internal
- */
+/** @internal */
 export type ContactField = typeof ContactField.Type
 
 /**
  * A record of `/v1/contacts`.
  *
- * @since 0.1.0
  * @category records
  */
 export const Contact = openRecord("Contact", {
@@ -207,16 +170,12 @@ export const Contact = openRecord("Contact", {
   fields: Schema.optional(Schema.Array(ContactField))
 })
 
-/**
- * @since 0.1.0
- * @category records
- */
+/** @category records */
 export type Contact = typeof Contact.Type
 
 /**
  * A record of `/v1/folders`.
  *
- * @since 0.1.0
  * @category records
  */
 export const Folder = openRecord("Folder", {
@@ -227,16 +186,12 @@ export const Folder = openRecord("Folder", {
   parent_folder: Schema.optional(Reference)
 })
 
-/**
- * @since 0.1.0
- * @category records
- */
+/** @category records */
 export type Folder = typeof Folder.Type
 
 /**
  * A record of `/v1/folders/{id}/contents`.
  *
- * @since 0.1.0
  * @category records
  */
 export const FolderContent = openRecord("FolderContent", {
@@ -247,22 +202,15 @@ export const FolderContent = openRecord("FolderContent", {
   author_id: text
 })
 
-/**
- * @since 0.1.0
- * @category records
- */
+/** @category records */
 export type FolderContent = typeof FolderContent.Type
 
 /**
  * A record of `/v1/users`, of which the service's reference shows nothing. For more, give `Lists.make` your own Schema.
  *
- * @since 0.1.0
  * @category records
  */
 export const User = openRecord("User", { id: text })
 
-/**
- * @since 0.1.0
- * @category records
- */
+/** @category records */
 export type User = typeof User.Type

@@ -1,8 +1,6 @@
 /**
  * The lists of the service, each as one value: call it for a stream of all items; its members are the other ways to
  * walk it. A walk that does not reach the end of its list fails; it never looks complete.
- *
- * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -31,7 +29,6 @@ import * as Records from "./ListRecords.js"
  * })
  * const interviews = templates({ title: { contains: "interview" }, sort: "title:asc" })
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = <A, I, F = typeof Filters.None.Type, FI = object, const SortField extends string = never>(
@@ -72,7 +69,6 @@ const members = <A>(shape: ListShape<A>) => {
  * const firstTen = Lists.projects({ title: { contains: "interview" } }).pipe(Stream.take(10), Stream.runCollect)
  * const pageByPage = Lists.projects.pages({ pageSize: 50 })
  *
- * @since 0.1.0
  * @category lists
  */
 export const projects = make({
@@ -85,7 +81,6 @@ export const projects = make({
 /**
  * `GET /v1/data`.
  *
- * @since 0.1.0
  * @category lists
  */
 export const data = make({
@@ -98,7 +93,6 @@ export const data = make({
 /**
  * `GET /v1/docs`.
  *
- * @since 0.1.0
  * @category lists
  */
 export const docs = make({
@@ -111,7 +105,6 @@ export const docs = make({
 /**
  * `GET /v1/insights`. Deprecated by the service: see `ServiceApi.deprecations`.
  *
- * @since 0.1.0
  * @category lists
  */
 export const insights = make({
@@ -124,7 +117,6 @@ export const insights = make({
 /**
  * `GET /v1/highlights`. Takes only one of `project_id`, `tag_id` and `highlight_id`.
  *
- * @since 0.1.0
  * @category lists
  */
 export const highlights = make({
@@ -137,7 +129,6 @@ export const highlights = make({
 /**
  * `GET /v1/tags`.
  *
- * @since 0.1.0
  * @category lists
  */
 export const tags = make({
@@ -150,7 +141,6 @@ export const tags = make({
 /**
  * `GET /v1/channels`.
  *
- * @since 0.1.0
  * @category lists
  */
 export const channels = make({
@@ -163,7 +153,6 @@ export const channels = make({
 /**
  * `GET /v1/contacts`.
  *
- * @since 0.1.0
  * @category lists
  */
 export const contacts = make({
@@ -176,7 +165,6 @@ export const contacts = make({
 /**
  * `GET /v1/folders`. `parent_folder_id: null` selects the folders that are in no other.
  *
- * @since 0.1.0
  * @category lists
  */
 export const folders = make({
@@ -194,7 +182,6 @@ export const folders = make({
  *
  * const newestFirst = Lists.folderContents("1kf00nQk9yfWKfsTDni8aO")({ sort: "created_at:desc" })
  *
- * @since 0.1.0
  * @category lists
  */
 export const folderContents = (
@@ -210,7 +197,6 @@ export const folderContents = (
 /**
  * `GET /v1/users`.
  *
- * @since 0.1.0
  * @category lists
  */
 export const users = make({
@@ -224,7 +210,6 @@ export {
   /**
    * What a page says of the list: the cursor of the next page, and how many items there are.
    *
-   * @since 0.1.0
    * @category models
    */
   PageInfo
@@ -234,7 +219,6 @@ export type {
   /**
    * A page of a list, its items decoded.
    *
-   * @since 0.1.0
    * @category models
    */
   Page
@@ -244,49 +228,42 @@ export type {
   /**
    * Everything of a list, collected.
    *
-   * @since 0.1.0
    * @category models
    */
   Collected,
   /**
    * What a list is made of.
    *
-   * @since 0.1.0
    * @category models
    */
   Definition,
   /**
    * The options of a walk over items.
    *
-   * @since 0.1.0
    * @category models
    */
   ItemOptions,
   /**
    * A list of the service, with each way to walk it.
    *
-   * @since 0.1.0
    * @category models
    */
   List,
   /**
    * The options of a walk.
    *
-   * @since 0.1.0
    * @category models
    */
   Options,
   /**
    * The order of a list: a field and a direction.
    *
-   * @since 0.1.0
    * @category models
    */
   Sort,
   /**
    * The ways to walk a list.
    *
-   * @since 0.1.0
    * @category models
    */
   Walks
@@ -296,91 +273,78 @@ export {
   /**
    * The filters of channels.
    *
-   * @since 0.1.0
    * @category filters
    */
   Channels as ChannelFilters,
   /**
    * The filters of contacts.
    *
-   * @since 0.1.0
    * @category filters
    */
   Contacts as ContactFilters,
   /**
    * The filters of data.
    *
-   * @since 0.1.0
    * @category filters
    */
   Data as DataFilters,
   /**
    * The filters of docs and insights.
    *
-   * @since 0.1.0
    * @category filters
    */
   Docs as DocFilters,
   /**
    * The filters of folders.
    *
-   * @since 0.1.0
    * @category filters
    */
   Folders as FolderFilters,
   /**
    * The filters of highlights: only one of the three ids.
    *
-   * @since 0.1.0
    * @category filters
    */
   Highlights as HighlightFilters,
   /**
    * A time of a filter: a `Date` or a `DateTime`.
    *
-   * @since 0.1.0
    * @category filters
    */
   Instant,
   /**
    * No filters.
    *
-   * @since 0.1.0
    * @category filters
    */
   None as NoFilters,
   /**
    * The filters of projects.
    *
-   * @since 0.1.0
    * @category filters
    */
   Projects as ProjectFilters,
   /**
    * The filters of tags.
    *
-   * @since 0.1.0
    * @category filters
    */
   Tags as TagFilters,
   /**
    * A text that contains another, or equals it.
    *
-   * @since 0.1.0
    * @category filters
    */
   TextFilter,
   /**
    * A span of time.
    *
-   * @since 0.1.0
    * @category filters
    */
   TimeFilter,
   /**
    * The filters of users.
    *
-   * @since 0.1.0
    * @category filters
    */
   Users as UserFilters

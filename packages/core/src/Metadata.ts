@@ -1,8 +1,4 @@
-/**
- * What an application wants to know of an upload when it is done, such as the album that a photo belongs to.
- *
- * @since 0.1.0
- */
+/** What an application wants to know of an upload when it is done, such as the album that a photo belongs to. */
 import * as Schema from "effect/Schema"
 
 /**
@@ -10,7 +6,6 @@ import * as Schema from "effect/Schema"
  * or hyphens, and begins with a letter or a digit; a value is text without control characters; together they take at
  * most 2048 bytes in UTF-8, as much as object storage allows an object's own metadata.
  *
- * @since 0.1.0
  * @category models
  */
 export type Metadata = Readonly<Record<string, string>>
@@ -36,7 +31,6 @@ const isEntry = ([name, value]: readonly [string, unknown]): boolean =>
  * Metadata.isValid({ album: "Rotterdam 2026" }) // true
  * Metadata.isValid({ "an album": "Rotterdam" }) // false
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isValid = (metadata: Metadata): boolean => {
@@ -48,7 +42,6 @@ export const isValid = (metadata: Metadata): boolean => {
 /**
  * Metadata, checked.
  *
- * @since 0.1.0
  * @category models
  */
 export const Metadata: Schema.Schema<Metadata> = /* #__PURE__ */ Schema.Record({

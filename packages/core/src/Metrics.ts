@@ -4,8 +4,6 @@
  *
  * Besides these, `TransferGate` has the gauges `stevedore_transfers_in_flight`, `_waiting`, `_width` and
  * `_buffered_bytes`, and `RateLimit` the histogram `stevedore_rate_limit_wait`.
- *
- * @since 0.1.0
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -20,7 +18,6 @@ import type { Recovery } from "./Recovery.js"
 /**
  * Uploads that ended, by `outcome`: `completed`, `cancelled`, the `_tag` of the error, or `defect`.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const uploads = Metric.counter("stevedore_uploads", { description: "Uploads that ended", incremental: true })
@@ -28,7 +25,6 @@ export const uploads = Metric.counter("stevedore_uploads", { description: "Uploa
 /**
  * How long completed uploads took, in milliseconds.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const uploadDuration = Metric.timerWithBoundaries(
@@ -40,7 +36,6 @@ export const uploadDuration = Metric.timerWithBoundaries(
 /**
  * Bytes that storage has confirmed. What a new session resends counts again.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const bytesConfirmed = Metric.counter("stevedore_bytes_confirmed", {
@@ -51,7 +46,6 @@ export const bytesConfirmed = Metric.counter("stevedore_bytes_confirmed", {
 /**
  * Bytes received in downloads.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const bytesReceived = Metric.counter("stevedore_bytes_received", {
@@ -62,7 +56,6 @@ export const bytesReceived = Metric.counter("stevedore_bytes_received", {
 /**
  * List items that did not match their Schema and were skipped.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const itemsSkipped = /* #__PURE__ */ Metric.counter("stevedore_items_skipped", {
@@ -73,7 +66,6 @@ export const itemsSkipped = /* #__PURE__ */ Metric.counter("stevedore_items_skip
 /**
  * Parts that storage has confirmed; a single PUT counts as one.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const partsConfirmed = Metric.counter("stevedore_parts_confirmed", {
@@ -84,7 +76,6 @@ export const partsConfirmed = Metric.counter("stevedore_parts_confirmed", {
 /**
  * Requests made, by `operation`: `put`, `putPart`, `get`, or the service's operation. Includes retries.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const attempts = Metric.counter("stevedore_attempts", {
@@ -95,7 +86,6 @@ export const attempts = Metric.counter("stevedore_attempts", {
 /**
  * Retried requests, by `category`, which is the `recovery` of the preceding error.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const retries = Metric.counter("stevedore_retries", {
@@ -106,7 +96,6 @@ export const retries = Metric.counter("stevedore_retries", {
 /**
  * How long PUTs that storage confirmed took, in milliseconds, without the wait for their turn.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const putDuration = Metric.timerWithBoundaries(
@@ -118,7 +107,6 @@ export const putDuration = Metric.timerWithBoundaries(
 /**
  * The throughput of one connection in a PUT that storage confirmed, in bytes per second.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const putThroughput = Metric.histogram(

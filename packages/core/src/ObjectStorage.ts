@@ -1,8 +1,6 @@
 /**
  * The port to the object storage: pre-signed URLs, no bearer token, no trace headers. No redirect of a PUT
  * is followed. A PUT results in a receipt or in one typed error.
- *
- * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -26,7 +24,6 @@ import type { ChunkObserver, SourceSection } from "./UploadSource.js"
 /**
  * One attempt to PUT bytes.
  *
- * @since 0.1.0
  * @category models
  */
 export interface PutRequest {
@@ -52,7 +49,6 @@ export interface PutRequest {
 /**
  * One attempt to GET bytes.
  *
- * @since 0.1.0
  * @category models
  */
 export interface GetRequest extends RangedContent.Asked {
@@ -63,7 +59,6 @@ export interface GetRequest extends RangedContent.Asked {
 /**
  * The bytes of a response. Read them within the scope of the call.
  *
- * @since 0.1.0
  * @category models
  */
 export interface GetAnswer extends RangedContent.Held {
@@ -79,7 +74,6 @@ export interface GetAnswer extends RangedContent.Held {
 /**
  * The port to an object storage. On Node and in tests it is an HTTP client, in browsers XHR.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Service {
@@ -92,7 +86,6 @@ export interface Service {
 /**
  * The tag of the object storage. Uploads and downloads by link require it.
  *
- * @since 0.1.0
  * @category tags
  */
 export class ObjectStorage extends Context.Tag("@stevedore/core/ObjectStorage")<ObjectStorage, Service>() {}
@@ -100,7 +93,6 @@ export class ObjectStorage extends Context.Tag("@stevedore/core/ObjectStorage")<
 /**
  * What determines the headers of a PUT.
  *
- * @since 0.1.0
  * @category models
  */
 export interface PutHeaders {
@@ -117,7 +109,6 @@ export interface PutHeaders {
  * rejects them unless the URL's signed headers list them. A signed header that the profile does not provide is an error
  * before anything is sent, but for those of {@link contentHeaders}.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const putHeaders = (
@@ -141,7 +132,6 @@ export const putHeaders = (
  * there are any, the bytes are read once more, before they are sent. An algorithm that is not in `Checksum.Known` is an
  * error.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const contentHeaders = <E, R>(
@@ -173,7 +163,6 @@ export const contentHeaders = <E, R>(
 /**
  * Refuses an expired URL: storage would refuse it too, but only after receiving the whole body.
  *
- * @since 0.1.0
  * @category validation
  */
 export const checkDeadline = (
@@ -197,7 +186,6 @@ export const checkDeadline = (
 /**
  * A stub for tests: it has the operations that it is given. Any other call is a defect that names the operation.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerNoop = (service: Partial<Service>): Layer.Layer<ObjectStorage> =>
@@ -211,7 +199,6 @@ export type {
   /**
    * What storage answered to a PUT that it took.
    *
-   * @since 0.1.0
    * @category models
    */
   PutReceipt
@@ -221,14 +208,12 @@ export type {
   /**
    * The range of an object that is asked for, and the etag that it must still have.
    *
-   * @since 0.1.0
    * @category models
    */
   Asked as AskedRange,
   /**
    * The range that an answer holds.
    *
-   * @since 0.1.0
    * @category models
    */
   Held as HeldRange

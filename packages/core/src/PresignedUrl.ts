@@ -2,8 +2,6 @@
  * A pre-signed URL is a value that parses itself: when it expires, which headers are signed, which part it is for. Its
  * query is a secret. However it is printed, it shows only its origin and path; only {@link reveal} returns the whole
  * string.
- *
- * @since 0.1.0
  */
 import * as Equal from "effect/Equal"
 import { dual } from "effect/Function"
@@ -18,14 +16,10 @@ import { wholeNumber } from "./base/wholeNumber.js"
 import type { Query } from "./storage/urlDialects.js"
 import { signedHeadersOf, validityOf } from "./storage/urlDialects.js"
 
-/**
- * @internal
- */
+/** @internal */
 export const TypeId: unique symbol = Symbol.for("@stevedore/core/PresignedUrl")
 
-/**
- * @internal
- */
+/** @internal */
 export type TypeId = typeof TypeId
 
 /**
@@ -33,61 +27,25 @@ export type TypeId = typeof TypeId
  * query. Two are equal if their strings are. Create one with {@link fromString}: the constructor throws if its argument
  * is not a URL.
  *
- * @since 0.1.0
  * @category models
  */
 export class PresignedUrl implements Equal.Equal {
-  /**
-   * @since 0.1.0
-   */
   readonly [TypeId]: TypeId = TypeId
-  /**
-   * Such as `https://bucket.host:443`; safe to print.
-   *
-   * @since 0.1.0
-   */
+  /** Such as `https://bucket.host:443`; safe to print. */
   readonly origin: string
-  /**
-   * The path as given; safe to print.
-   *
-   * @since 0.1.0
-   */
+  /** The path as given; safe to print. */
   readonly path: string
-  /**
-   * When the URL was signed, or begins to be valid, by the signer's clock.
-   *
-   * @since 0.1.0
-   */
+  /** When the URL was signed, or begins to be valid, by the signer's clock. */
   readonly signedAt: Option.Option<Date>
-  /**
-   * When the URL expires, by the signer's clock; none if the URL does not say and nothing is assumed.
-   *
-   * @since 0.1.0
-   */
+  /** When the URL expires, by the signer's clock; none if the URL does not say and nothing is assumed. */
   readonly deadline: Option.Option<Date>
-  /**
-   * Whether the deadline is assumed: the URL does not say when it expires.
-   *
-   * @since 0.1.0
-   */
+  /** Whether the deadline is assumed: the URL does not say when it expires. */
   readonly isAssumed: boolean
-  /**
-   * The headers that must be sent as they were signed, in lower case, without `host`.
-   *
-   * @since 0.1.0
-   */
+  /** The headers that must be sent as they were signed, in lower case, without `host`. */
   readonly signedHeaders: ReadonlyArray<string>
-  /**
-   * The number of the part that the URL is for, from 1.
-   *
-   * @since 0.1.0
-   */
+  /** The number of the part that the URL is for, from 1. */
   readonly partNumber: Option.Option<number>
-  /**
-   * The whole string, only for {@link reveal}.
-   *
-   * @since 0.1.0
-   */
+  /** The whole string, only for {@link reveal}. */
   readonly #href: Redacted.Redacted<string>
 
   constructor(href: string, assumedDeadline: Option.Option<Date> = Option.none()) {
@@ -113,33 +71,18 @@ export class PresignedUrl implements Equal.Equal {
     return Redacted.value(self.#href)
   }
 
-  /**
-   * @since 0.1.0
-   */
   toString(): string {
     return `${this.origin}${this.path}?<redacted>`
   }
-  /**
-   * @since 0.1.0
-   */
   toJSON(): unknown {
     return { _id: "PresignedUrl", url: this.toString() }
   }
-  /**
-   * @since 0.1.0
-   */
   [NodeInspectSymbol](): unknown {
     return this.toJSON()
   }
-  /**
-   * @since 0.1.0
-   */
   [Equal.symbol](that: unknown): boolean {
     return that instanceof PresignedUrl && PresignedUrl.reveal(that) === Redacted.value(this.#href)
   }
-  /**
-   * @since 0.1.0
-   */
   [Hash.symbol](): number {
     return Hash.cached(this, Hash.string(Redacted.value(this.#href)))
   }
@@ -164,7 +107,6 @@ const lowerCaseQuery = (url: URL): Query =>
  * Option.map(url, String) // Option.some("https://bucket.test/key?<redacted>")
  * Option.flatMap(url, (one) => one.deadline) // Option.some(2030-01-01T03:00:00Z)
  *
- * @since 0.1.0
  * @category constructors
  */
 export const fromString = (href: string): Option.Option<PresignedUrl> => {
@@ -205,7 +147,6 @@ export const endingBy: {
 /**
  * The whole string with its signature. Call this where the request is made, and nowhere else.
  *
- * @since 0.1.0
  * @category destructors
  */
 export const reveal: (self: PresignedUrl) => string = PresignedUrl.reveal
@@ -214,7 +155,6 @@ export const reveal: (self: PresignedUrl) => string = PresignedUrl.reveal
  * Whether the URL has expired at a time of the server's clock, in milliseconds. A URL that does not say when it expires
  * has not.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const hasEnded: {
@@ -240,7 +180,6 @@ export const PresignedUrlFromSelf: Schema.Schema<PresignedUrl> = Schema.instance
  * Decodes a string. The error for a string that is not a URL does not repeat it. The encoded form is the secret, so
  * keep it only in a private store.
  *
- * @since 0.1.0
  * @category schemas
  */
 export const PresignedUrlFromString: Schema.Schema<PresignedUrl, string> = Schema.transformOrFail(

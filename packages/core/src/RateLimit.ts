@@ -1,8 +1,6 @@
 /**
  * One gate for all calls of a token. It lets them pass as the service's rate limit allows, so that the service need not
  * reject any.
- *
- * @since 0.1.0
  */
 import type * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -23,7 +21,6 @@ import type { ServiceProfile } from "./ServiceProfile.js"
 /**
  * What is left of the limit.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Status {
@@ -38,7 +35,6 @@ export interface Status {
 /**
  * What the gate reads of a response.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Answer {
@@ -52,7 +48,6 @@ export interface Answer {
  * `RateLimit-Policy` in the form of any draft, and `Retry-After`. Headers that it cannot parse are ignored, and a service
  * that sends none of them is never slowed down.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Service {
@@ -73,7 +68,6 @@ export interface Service {
  * The gate that calls pass, read where a client is built and again where a call runs: the one of the call counts first,
  * then the one of the client. If there is neither, as by default, each client has a gate of its own.
  *
- * @since 0.1.0
  * @category references
  */
 export class RateLimit extends Context.Reference<RateLimit>()(
@@ -101,7 +95,6 @@ export class RateLimit extends Context.Reference<RateLimit>()(
  *       }))
  *   )
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (gate: Service): Layer.Layer<never> => Layer.succeed(RateLimit, gate)
@@ -109,7 +102,6 @@ export const layer = (gate: Service): Layer.Layer<never> => Layer.succeed(RateLi
 /**
  * Whether so little is left (less than a tenth) that requests that can wait should not be made.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isNearEnd = (status: Status): boolean => status.remaining < status.limit / 10
@@ -144,7 +136,6 @@ const makeTime = (): Effect.Effect<{ readonly now: number; readonly wall: number
  * A gate for one token. `rule` holds until the first response with headers: `ServiceProfile.dovetail` has one (200 per
  * minute), `standard` has none.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service> =>
@@ -248,7 +239,6 @@ export {
    * How long a server asks to wait, by its `Retry-After`: seconds, or an HTTP date (RFC 9110, 10.2.3) relative to the
    * server's own `Date` if the response has one. A value that cannot be parsed, or lies in the past, is ignored.
    *
-   * @since 0.1.0
    * @category constructors
    */
   fromHeaders as retryAfter

@@ -1,8 +1,6 @@
 /**
  * What a retry can do about a failure. Every error of Stevedore has one, so retries are decided by category, never by
  * parsing messages.
- *
- * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
@@ -16,7 +14,6 @@ import * as Schema from "effect/Schema"
  * - `newSession`: only a new upload session
  * - `none`: no retry helps; the request, the source or the setup has to change
  *
- * @since 0.1.0
  * @category models
  */
 export const Recovery = /* #__PURE__ */ Schema.Literal("retry", "retryOnce", "slowDown", "newSession", "none")
@@ -24,16 +21,12 @@ export const Recovery = /* #__PURE__ */ Schema.Literal("retry", "retryOnce", "sl
     identifier: "Recovery"
   })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type Recovery = typeof Recovery.Type
 
 /**
  * What the retry policy reads from an error.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Recoverable {
@@ -48,7 +41,6 @@ export interface Recoverable {
 /**
  * The field that every error has: how many times the request was made; 0 if it was refused before any request.
  *
- * @since 0.1.0
  * @category fields
  */
 export const attempts = Schema.NonNegativeInt.pipe(
@@ -59,7 +51,6 @@ export const attempts = Schema.NonNegativeInt.pipe(
 /**
  * The same field for errors that are raised before any request: 0 attempts.
  *
- * @since 0.1.0
  * @category fields
  */
 export const noAttempts = Schema.NonNegativeInt.pipe(
@@ -104,7 +95,6 @@ export const retryAfter = Schema.optional(FiniteDuration)
  * Whether the same request may be made again at all. `failures` is how many attempts failed with an error that one
  * retry may help against, including this one. Defaults to all of them.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isRepeatable = (error: Recoverable, failures = error.attempts): boolean =>

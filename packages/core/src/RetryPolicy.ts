@@ -1,8 +1,6 @@
 /**
  * How often and how soon a request is retried. One policy over typed errors, for the service and for storage; the only
  * place that decides to retry.
- *
- * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -18,7 +16,6 @@ import { isRepeatable } from "./Recovery.js"
 /**
  * How often a request is made, and how long the waits in between are. Created by {@link make}.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Policy {
@@ -45,7 +42,6 @@ export interface Policy {
 /**
  * What can be changed in the policy. What is omitted defaults to what {@link make} says.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -59,7 +55,6 @@ export interface Options {
  * A policy. Defaults to 5 attempts, backoffs from 500 milliseconds to 30 seconds, and waits of up to 60 seconds if the
  * server asks for them. Attempts below 1 count as 1.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (options: Options = {}): Policy => ({
@@ -72,7 +67,6 @@ export const make = (options: Options = {}): Policy => ({
 /**
  * The policy in force. It is read when an operation runs, so it can be replaced for a single effect.
  *
- * @since 0.1.0
  * @category references
  */
 export class RetryPolicy extends Context.Reference<RetryPolicy>()<"@stevedore/core/RetryPolicy", Policy>(
@@ -94,7 +88,6 @@ export class RetryPolicy extends Context.Reference<RetryPolicy>()<"@stevedore/co
  * )
  * const once = Uploads.upload(source).pipe(Effect.provide(RetryPolicy.none))
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<never> => Layer.succeed(RetryPolicy, make(options))
@@ -102,7 +95,6 @@ export const layer = (options: Options): Layer.Layer<never> => Layer.succeed(Ret
 /**
  * No retries.
  *
- * @since 0.1.0
  * @category layers
  */
 export const none: Layer.Layer<never> = /* #__PURE__ */ layer({ attempts: 1 })
@@ -111,7 +103,6 @@ export const none: Layer.Layer<never> = /* #__PURE__ */ layer({ attempts: 1 })
  * Captures the policy in force where a layer is built, and provides it to whatever runs with that layer. Ready-made
  * layers include it, so a policy provided to them holds for the uploads that use them.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(RetryPolicy, RetryPolicy)
@@ -130,7 +121,6 @@ export const longestBackOff = (policy: Policy, attempt: number): Duration.Durati
  * How long to wait after a failed attempt: exactly as long as the server asks, otherwise a random time below the
  * backoff.
  *
- * @since 0.1.0
  * @category waits
  */
 export const wait = (policy: Policy, error: Recoverable): Effect.Effect<Duration.Duration> =>
@@ -190,7 +180,6 @@ export const pause = <E extends Recoverable, E2 = never>(
  *   })
  * )
  *
- * @since 0.1.0
  * @category combinators
  */
 export const retry = <A, E extends Recoverable, R>(
@@ -232,7 +221,6 @@ export type {
   /**
    * How many retries one client may make in a row.
    *
-   * @since 0.1.0
    * @category models
    */
   RetryBudget

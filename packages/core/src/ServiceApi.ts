@@ -1,8 +1,4 @@
-/**
- * The client of the service: JSON, the bearer token, and one typed error for anything but a success.
- *
- * @since 0.1.0
- */
+/** The client of the service: JSON, the bearer token, and one typed error for anything but a success. */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -54,7 +50,6 @@ import type { MultipartSession, SingleSession } from "./UploadSession.js"
 /**
  * What a download returns: the bytes, or a pre-signed URL to them.
  *
- * @since 0.1.0
  * @category models
  */
 export type DownloadAnswer =
@@ -70,7 +65,6 @@ export type {
   /**
    * A call that the service plans to remove, according to its `Deprecation` and `Link` headers.
    *
-   * @since 0.1.0
    * @category models
    */
   Deprecation
@@ -80,7 +74,6 @@ export type {
  * All calls of the service. Each is retried as the retry policy in force says, if that is safe, and every failure is
  * one typed error.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Service {
@@ -126,7 +119,6 @@ export interface Service {
 /**
  * How to change the client when it is built.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -155,7 +147,6 @@ export interface Options {
 /**
  * The tag of the client of the service.
  *
- * @since 0.1.0
  * @category tags
  */
 export class ServiceApi extends Context.Tag("@stevedore/core/ServiceApi")<ServiceApi, Service>() {}
@@ -237,7 +228,6 @@ const withTraceHeaders = (request: HttpClientRequest.HttpClientRequest) =>
  * Node's clients do not; for fetch, see `BrowserStevedore`. All calls of one client share one retry budget, and one rate
  * limit gate: the one given by `RateLimit.layer`, or its own.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const makeWith = (
@@ -298,7 +288,6 @@ export const makeWith = (
 /**
  * {@link makeWith} without options.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make: Effect.Effect<Service, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> =
@@ -315,7 +304,6 @@ export const make: Effect.Effect<Service, never, ServiceConfig.ServiceConfig | H
  *   transformClient: HttpClient.mapRequest(HttpClientRequest.setHeader("user-agent", "archive/1.0"))
  * })
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerWith = (
@@ -326,7 +314,6 @@ export const layerWith = (
 /**
  * The layer of {@link make}.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer: Layer.Layer<ServiceApi, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> =
@@ -341,7 +328,6 @@ export const layer: Layer.Layer<ServiceApi, never, ServiceConfig.ServiceConfig |
  *
  * const withFile = (file: FileRecord.FileRecord) => ServiceApi.layerNoop({ file: () => Effect.succeed(file) })
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerNoop = (service: Partial<Service>): Layer.Layer<ServiceApi> =>
@@ -366,35 +352,30 @@ export type {
   /**
    * What Complete large upload is told: every part, with its etag verbatim.
    *
-   * @since 0.1.0
    * @category models
    */
   CompletedLargeUpload,
   /**
    * What Complete upload is told.
    *
-   * @since 0.1.0
    * @category models
    */
   CompletedUpload,
   /**
    * The file of a session with one URL.
    *
-   * @since 0.1.0
    * @category models
    */
   FileDescription,
   /**
    * The file of a session with a URL for each part.
    *
-   * @since 0.1.0
    * @category models
    */
   LargeFileDescription,
   /**
    * A page of a list.
    *
-   * @since 0.1.0
    * @category models
    */
   PageRequest
@@ -404,7 +385,6 @@ export {
   /**
    * What the service tells of a token.
    *
-   * @since 0.1.0
    * @category models
    */
   TokenInfo
@@ -414,7 +394,6 @@ export {
   /**
    * A page as the service sends it, its items not yet decoded.
    *
-   * @since 0.1.0
    * @category models
    */
   RawPage

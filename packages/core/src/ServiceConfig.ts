@@ -1,8 +1,4 @@
-/**
- * Where the service is, and with which token: one value, from options or from configuration.
- *
- * @since 0.1.0
- */
+/** Where the service is, and with which token: one value, from options or from configuration. */
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -17,7 +13,6 @@ import type * as ServiceProfile from "./ServiceProfile.js"
 /**
  * A validated configuration.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Service {
@@ -36,7 +31,6 @@ export interface Service {
 /**
  * A validated configuration with a token.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ServiceWithToken extends Service {
@@ -46,7 +40,6 @@ export interface ServiceWithToken extends Service {
 /**
  * The options as given.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -65,7 +58,6 @@ export interface Options {
 /**
  * The tag of the validated configuration. The client of the service requires it.
  *
- * @since 0.1.0
  * @category tags
  */
 export class ServiceConfig extends Context.Tag("@stevedore/core/ServiceConfig")<ServiceConfig, Service>() {}
@@ -75,7 +67,6 @@ const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|.+\.localhost)$/i
 /**
  * Whether a host, as in the `hostname` of a `URL`, is this machine, so that nothing sent there leaves it.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isThisMachine = (hostname: string): boolean => loopback.test(hostname)
@@ -106,7 +97,6 @@ const hostProblem = (text: string, { host, protocol }: URL): string | undefined 
  * URL: what a URL parser would first bend into one (other slashes, blanks, line breaks, other spellings of a host) is
  * refused, since a reader cannot tell where it leads.
  *
- * @since 0.1.0
  * @category validation
  */
 export const parseBaseUrl = (text: string, allowInsecureHttp = false): Either.Either<string, string> => {
@@ -150,7 +140,6 @@ const notTokens: ReadonlyArray<readonly [pattern: RegExp, problem: string]> = [
 /**
  * A normalized token, or a description of what is wrong with it, which never repeats it.
  *
- * @since 0.1.0
  * @category validation
  */
 export const parseToken = (
@@ -207,7 +196,6 @@ const inField = <A>(field: string, checked: Either.Either<A, string>): Either.Ei
 /**
  * Validates the options. The error names the field.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (options: Options): Either.Either<ServiceWithToken, ConfigError.ConfigError> =>
@@ -231,7 +219,6 @@ export const make = (options: Options): Either.Either<ServiceWithToken, ConfigEr
  *   profile: ServiceProfile.standard
  * })
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<ServiceConfig, ConfigError.ConfigError> =>
@@ -241,7 +228,6 @@ export const layer = (options: Options): Layer.Layer<ServiceConfig, ConfigError.
  * The configuration for your own server in between, which authenticates its users itself and has the token: none is
  * sent. A web page must not hold a token.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerWithoutToken = (
@@ -252,7 +238,6 @@ export const layerWithoutToken = (
 /**
  * Each option as a `Config`. The defaults are read from `STEVEDORE_BASE_URL` and `STEVEDORE_TOKEN`.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ConfigOptions {
@@ -307,7 +292,6 @@ const tokenFrom = ({ token }: ConfigOptions): Config.Config<Redacted.Redacted<st
  * The configuration from the environment, or from wherever the `ConfigProvider` in force reads. The error for a missing
  * or malformed value names the variable.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<ServiceWithToken, ConfigError.ConfigError> =>
@@ -336,7 +320,6 @@ export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<ServiceWi
  *   profile: Config.succeed(ServiceProfile.dovetail)
  * })
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<ServiceConfig, ConfigError.ConfigError> =>

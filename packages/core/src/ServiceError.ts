@@ -1,8 +1,4 @@
-/**
- * What the service can respond with, as typed errors.
- *
- * @since 0.1.0
- */
+/** What the service can respond with, as typed errors. */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { noRoom } from "./base/noRoom.js"
@@ -16,7 +12,6 @@ import * as Recovery from "./Recovery.js"
 /**
  * One entry of the service's error envelope (service contract: `{ "errors": [{ code, title, message?, path? }] }`).
  *
- * @since 0.1.0
  * @category models
  */
 export const Issue = Schema.Struct({
@@ -28,10 +23,7 @@ export const Issue = Schema.Struct({
   )
 }).annotations({ identifier: "ServiceIssue" })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type Issue = typeof Issue.Type
 
 const answer = {
@@ -98,13 +90,9 @@ const foreign = (error: { readonly operation: string; readonly status: number } 
 /**
  * 401: the token is missing, wrong or expired; in a web page, the session with the server in between.
  *
- * @since 0.1.0
  * @category errors
  */
 export class Unauthorized extends TaggedError<Unauthorized>()("Unauthorized", answer) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -119,13 +107,9 @@ export class Unauthorized extends TaggedError<Unauthorized>()("Unauthorized", an
 /**
  * 403: the token is valid, but does not permit this.
  *
- * @since 0.1.0
  * @category errors
  */
 export class Forbidden extends TaggedError<Forbidden>()("Forbidden", answer) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -139,7 +123,6 @@ export class Forbidden extends TaggedError<Forbidden>()("Forbidden", answer) {
 /**
  * 404: this does not exist, or is not visible to the token.
  *
- * @since 0.1.0
  * @category errors
  */
 export class NotFound extends TaggedError<NotFound>()("NotFound", {
@@ -147,9 +130,6 @@ export class NotFound extends TaggedError<NotFound>()("NotFound", {
   /** The path that was asked for, such as `/v1/files/abc`; never its query. */
   path: Schema.optional(Schema.String)
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -163,13 +143,9 @@ export class NotFound extends TaggedError<NotFound>()("NotFound", {
 /**
  * 409: the upload failed, was cancelled, or is being changed by somebody else.
  *
- * @since 0.1.0
  * @category errors
  */
 export class UploadConflict extends TaggedError<UploadConflict>()("UploadConflict", answer) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "newSession"
   }
@@ -181,7 +157,6 @@ export class UploadConflict extends TaggedError<UploadConflict>()("UploadConflic
 /**
  * 400, 422, and any other status that a retry cannot change, with the service's codes and paths.
  *
- * @since 0.1.0
  * @category errors
  */
 export class RequestRejected extends TaggedError<RequestRejected>()("RequestRejected", {
@@ -189,9 +164,6 @@ export class RequestRejected extends TaggedError<RequestRejected>()("RequestReje
   /** The size of the file in bytes, if a 416 reports it: no byte of the file is in the requested range. */
   totalLength: Schema.optional(Schema.Int)
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -207,7 +179,6 @@ export class RequestRejected extends TaggedError<RequestRejected>()("RequestReje
 /**
  * 429: too many requests for the token's workspace.
  *
- * @since 0.1.0
  * @category errors
  */
 export class RateLimited extends TaggedError<RateLimited>()("RateLimited", {
@@ -215,9 +186,6 @@ export class RateLimited extends TaggedError<RateLimited>()("RateLimited", {
   /** How long the service asks to wait, if it says. Encoded in milliseconds. */
   retryAfter: Recovery.retryAfter
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "slowDown"
   }
@@ -231,16 +199,12 @@ export class RateLimited extends TaggedError<RateLimited>()("RateLimited", {
 /**
  * 5xx, 408, or an error in the body of a success: the service, or a gateway in front of it, failed for now.
  *
- * @since 0.1.0
  * @category errors
  */
 export class ServiceUnavailable extends TaggedError<ServiceUnavailable>()("ServiceUnavailable", {
   ...answer,
   retryAfter: Recovery.retryAfter
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return this.status === 507 ? "none" : "retry"
   }
@@ -255,7 +219,6 @@ export class ServiceUnavailable extends TaggedError<ServiceUnavailable>()("Servi
  * The problem of a body that is not JSON, such as a proxy's page or a truncated response. Another attempt may get a
  * proper one.
  *
- * @since 0.1.0
  * @category constants
  */
 export const notJson = "no JSON"
@@ -263,7 +226,6 @@ export const notJson = "no JSON"
 /**
  * The response does not match the contract: HTML, an empty body, truncated JSON or another shape.
  *
- * @since 0.1.0
  * @category errors
  */
 export class InvalidResponse extends TaggedError<InvalidResponse>()("InvalidResponse", {
@@ -277,9 +239,6 @@ export class InvalidResponse extends TaggedError<InvalidResponse>()("InvalidResp
   /** The names of the fields that came there instead, such as `file.uuid`; never their values. */
   received: Schema.optional(Schema.Array(Schema.String))
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return this.problem === notJson ? "retryOnce" : "none"
   }
@@ -301,7 +260,6 @@ export class InvalidResponse extends TaggedError<InvalidResponse>()("InvalidResp
 /**
  * Every way a call of the service can fail. Its encoded form decodes back, so it can cross workers and networks.
  *
- * @since 0.1.0
  * @category errors
  */
 export const ServiceError = /* #__PURE__ */ Schema.Union(
@@ -317,10 +275,7 @@ export const ServiceError = /* #__PURE__ */ Schema.Union(
   TimedOut
 ).annotations({ identifier: "ServiceError" })
 
-/**
- * @since 0.1.0
- * @category errors
- */
+/** @category errors */
 export type ServiceError = typeof ServiceError.Type
 
 /**

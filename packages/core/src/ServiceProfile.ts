@@ -1,8 +1,6 @@
 /**
  * Everything that can differ between services with this protocol, as one typed value. Paths, wire names, limits and
  * encryption headers are defined here and nowhere else.
- *
- * @since 0.1.0
  */
 import { dual } from "effect/Function"
 import * as EffectRecord from "effect/Record"
@@ -28,17 +26,13 @@ const wireName = (value: string) => withDefault(Schema.NonEmptyString, () => val
  * The name of a field of a response, or several names that are tried in this order. A dot leads into an object:
  * `file.id` is the `id` of `{ "file": { "id": … } }`, unless a field is called `file.id` itself.
  *
- * @since 0.1.0
  * @category models
  */
 export const FieldName = Schema.Union(Schema.NonEmptyString, Schema.NonEmptyArray(Schema.NonEmptyString)).annotations({
   identifier: "FieldName"
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type FieldName = typeof FieldName.Type
 
 const fieldName = (value: FieldName) => withDefault<FieldName, FieldName>(FieldName, () => value)
@@ -48,7 +42,6 @@ const limit = (value: number) => withDefault(Schema.Int.pipe(Schema.positive()),
 /**
  * The paths of the calls, under the base URL. `{file_id}` is replaced by the id; the paths of a file must contain it.
  *
- * @since 0.1.0
  * @category models
  */
 export const Paths = Schema.Struct({
@@ -67,7 +60,6 @@ export const Paths = Schema.Struct({
  * The names of the fields that the public interface leaves open. `upload_url`, `upload_id`, `urls`, and those of a page,
  * are given.
  *
- * @since 0.1.0
  * @category models
  */
 export const Fields = Schema.Struct({
@@ -118,7 +110,6 @@ export const Envelope = Schema.NonEmptyString.annotations({ identifier: "Service
  * `{type}` stand for what is known about the file; a value that is `"{size}"` alone is sent as a number. An entry whose
  * value is not known is left out.
  *
- * @since 0.1.0
  * @category models
  */
 export const CompleteUploadBody = Schema.Union(
@@ -129,16 +120,12 @@ export const CompleteUploadBody = Schema.Union(
   })
 ).annotations({ identifier: "CompleteUploadBody" })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type CompleteUploadBody = typeof CompleteUploadBody.Type
 
 /**
  * The service's limits. Sizes are in bytes; GB is decimal.
  *
- * @since 0.1.0
  * @category models
  */
 export const Limits = Schema.Struct({
@@ -185,7 +172,6 @@ const Headers = Schema.transform(HeaderValues, HeaderValues, {
 /**
  * A service profile. Decoding takes missing fields from {@link standard}, so a file with two fields is a whole profile.
  *
- * @since 0.1.0
  * @category models
  */
 export const ServiceProfile = Schema.Struct({
@@ -223,16 +209,12 @@ export const ServiceProfile = Schema.Struct({
   limits: withDefault(Limits, () => Limits.make({}))
 }).annotations({ identifier: "ServiceProfile" })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type ServiceProfile = typeof ServiceProfile.Type
 
 /**
  * The interface as given, with a default for each gap.
  *
- * @since 0.1.0
  * @category profiles
  */
 export const standard: ServiceProfile = standardProfile
@@ -243,7 +225,6 @@ type AnyOf<A> = { readonly [Name in keyof A]?: A[Name] | undefined }
  * What can be changed in a profile: any field, and within `paths`, `fields` and `limits` each entry. Undefined fields
  * stay as they were, except `baseUrl` and `rateLimit`, which are optional in a profile: there, undefined removes them.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Changes extends AnyOf<Omit<ServiceProfile, "paths" | "fields" | "limits">> {
@@ -277,7 +258,6 @@ const changed = <A extends object>(before: A, changes: AnyOf<A> = {}): A => ({
  *   Config.map(ServiceProfile.extend({ download: "link" }))
  * )
  *
- * @since 0.1.0
  * @category combinators
  */
 export const extend: {
@@ -301,7 +281,6 @@ export const extend: {
  * The live service whose public reference fills the gaps of the interface: its base URL, downloads by link, 200
  * requests per minute.
  *
- * @since 0.1.0
  * @category profiles
  */
 export const dovetail: ServiceProfile = extend(standard, {

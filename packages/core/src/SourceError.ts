@@ -1,8 +1,4 @@
-/**
- * What can be wrong with the file to upload.
- *
- * @since 0.1.0
- */
+/** What can be wrong with the file to upload. */
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { printable, quoted } from "./base/printable.js"
@@ -13,16 +9,12 @@ import * as Recovery from "./Recovery.js"
 /**
  * The source has no bytes. The service refuses files of size 0 (service contract).
  *
- * @since 0.1.0
  * @category errors
  */
 export class EmptySource extends TaggedError<EmptySource>()("EmptySource", {
   fileName: Schema.String,
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -36,7 +28,6 @@ export class EmptySource extends TaggedError<EmptySource>()("EmptySource", {
  * media type over 255 characters, or a size that is not a whole number. Or the fingerprint is one that no ledger could
  * keep, such as one with a modification date of `NaN`.
  *
- * @since 0.1.0
  * @category errors
  */
 export class InvalidSource extends TaggedError<InvalidSource>()("InvalidSource", {
@@ -46,9 +37,6 @@ export class InvalidSource extends TaggedError<InvalidSource>()("InvalidSource",
   expected: Schema.String,
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -63,7 +51,6 @@ export class InvalidSource extends TaggedError<InvalidSource>()("InvalidSource",
  * fewer bytes than declared. Complete is never sent after this. For a download, the source is the content in storage,
  * identified by its etag and size.
  *
- * @since 0.1.0
  * @category errors
  */
 export class SourceChanged extends TaggedError<SourceChanged>()("SourceChanged", {
@@ -81,9 +68,6 @@ export class SourceChanged extends TaggedError<SourceChanged>()("SourceChanged",
   ),
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -114,7 +98,6 @@ const lengths = {
  * The source cannot be read. `cause` has what it failed with, if that is known: it may hold secrets, so it is
  * `Redacted`, and no message, log or encoded form has it.
  *
- * @since 0.1.0
  * @category errors
  */
 export class SourceUnreadable extends TaggedError<SourceUnreadable>()("SourceUnreadable", {
@@ -137,15 +120,9 @@ export class SourceUnreadable extends TaggedError<SourceUnreadable>()("SourceUnr
   problem: Schema.optional(Schema.String),
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
-  /**
-   * @since 0.1.0
-   */
   override get cause(): Redacted.Redacted<unknown> | undefined {
     return causes.get(this)
   }
@@ -180,7 +157,6 @@ const causes = new WeakMap<SourceUnreadable, Redacted.Redacted<unknown>>()
  *
  * const originalOf = ({ cause }: SourceError.SourceUnreadable) => cause && Redacted.value(cause)
  *
- * @since 0.1.0
  * @category combinators
  */
 export const withCause = (error: SourceUnreadable, cause: unknown): SourceUnreadable => {
@@ -202,7 +178,6 @@ const reasons: Record<SourceUnreadable["reason"], string> = {
 /**
  * Everything that can be wrong with a source. Its encoded form decodes back, so it can cross workers and networks.
  *
- * @since 0.1.0
  * @category errors
  */
 export const SourceError = /* #__PURE__ */ Schema.Union(EmptySource, InvalidSource, SourceChanged, SourceUnreadable)
@@ -210,16 +185,12 @@ export const SourceError = /* #__PURE__ */ Schema.Union(EmptySource, InvalidSour
     identifier: "SourceError"
   })
 
-/**
- * @since 0.1.0
- * @category errors
- */
+/** @category errors */
 export type SourceError = typeof SourceError.Type
 
 /**
  * Whether a value is one of these errors, to find one in a chain of causes.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isSourceError = Schema.is(SourceError)

@@ -1,8 +1,4 @@
-/**
- * What an object storage can respond to a pre-signed request, as typed errors.
- *
- * @since 0.1.0
- */
+/** What an object storage can respond to a pre-signed request, as typed errors. */
 import * as Schema from "effect/Schema"
 import { contentHeader } from "./base/contentHeaders.js"
 import { noRoom } from "./base/noRoom.js"
@@ -18,7 +14,6 @@ import * as Recovery from "./Recovery.js"
  * 403: the signature does not match the request: its method, its path or a signed header differs. Expiry is not the
  * cause, and no retry helps.
  *
- * @since 0.1.0
  * @category errors
  */
 export class SignatureMismatch403 extends TaggedError<SignatureMismatch403>()("SignatureMismatch403", {
@@ -30,9 +25,6 @@ export class SignatureMismatch403 extends TaggedError<SignatureMismatch403>()("S
   /** Whether the transport may have sent the URL in another spelling than was signed, such as `%27` for `'`. */
   respelled: Schema.optional(Schema.Boolean)
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -51,7 +43,6 @@ export class SignatureMismatch403 extends TaggedError<SignatureMismatch403>()("S
  * The URL is dead: it has expired, or what it was signed with is no longer valid; `reason` says how this is known. Only
  * a new session helps.
  *
- * @since 0.1.0
  * @category errors
  */
 export class UrlExpired extends TaggedError<UrlExpired>()("UrlExpired", {
@@ -69,9 +60,6 @@ export class UrlExpired extends TaggedError<UrlExpired>()("UrlExpired", {
   /** The storage's clock when it responded, if it said so. */
   serverTime: Schema.optional(Schema.Date)
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "newSession"
   }
@@ -87,16 +75,12 @@ export class UrlExpired extends TaggedError<UrlExpired>()("UrlExpired", {
 /**
  * 403: a header that storage requires to be signed was sent, but is not among the signed ones.
  *
- * @since 0.1.0
  * @category errors
  */
 export class HeadersNotSigned extends TaggedError<HeadersNotSigned>()("HeadersNotSigned", {
   ...answer,
   headers: Schema.Array(Schema.String)
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -110,7 +94,6 @@ export class HeadersNotSigned extends TaggedError<HeadersNotSigned>()("HeadersNo
  * The URL signs a header that the profile does not have, or one whose value follows from the file by an algorithm that is
  * not available. Known before anything is sent.
  *
- * @since 0.1.0
  * @category errors
  */
 export class SignedHeaderMissing extends TaggedError<SignedHeaderMissing>()("SignedHeaderMissing", {
@@ -118,9 +101,6 @@ export class SignedHeaderMissing extends TaggedError<SignedHeaderMissing>()("Sig
   headers: Schema.Array(Schema.String),
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -138,16 +118,12 @@ export class SignedHeaderMissing extends TaggedError<SignedHeaderMissing>()("Sig
 /**
  * 403: a bucket policy or an encryption key's permissions forbid it.
  *
- * @since 0.1.0
  * @category errors
  */
 export class StorageForbidden extends TaggedError<StorageForbidden>()("StorageForbidden", {
   ...answer,
   code: Schema.optional(Schema.String)
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -161,7 +137,6 @@ export class StorageForbidden extends TaggedError<StorageForbidden>()("StorageFo
  * Storage rejected the request in a way that no retry changes, with one exception: a body that arrived incomplete is
  * sent once more.
  *
- * @since 0.1.0
  * @category errors
  */
 export class StorageRejected extends TaggedError<StorageRejected>()("StorageRejected", {
@@ -176,9 +151,6 @@ export class StorageRejected extends TaggedError<StorageRejected>()("StorageReje
   /** Whether an earlier attempt of the same single PUT may have stored the file, so that a 412 says that it has. */
   mayHaveArrived: Schema.optional(Schema.Boolean)
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return this.code === "IncompleteBody" ? "retryOnce" : "none"
   }
@@ -201,7 +173,6 @@ export class StorageRejected extends TaggedError<StorageRejected>()("StorageReje
 /**
  * Storage could not serve the request for now: 5xx, 429, 409, a body that stopped coming, or an error or page in a 200.
  *
- * @since 0.1.0
  * @category errors
  */
 export class StorageUnavailable extends TaggedError<StorageUnavailable>()("StorageUnavailable", {
@@ -212,9 +183,6 @@ export class StorageUnavailable extends TaggedError<StorageUnavailable>()("Stora
   sentBytes: Schema.optional(Schema.Int),
   retryAfter: Recovery.retryAfter
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     if (this.status === 507) return "none"
     // MinIO uses SlowDownRead and SlowDownWrite
@@ -241,13 +209,9 @@ export class StorageUnavailable extends TaggedError<StorageUnavailable>()("Stora
 /**
  * The PUT succeeded, but its etag cannot be read. Without it, the upload cannot be completed.
  *
- * @since 0.1.0
  * @category errors
  */
 export class EtagMissing extends TaggedError<EtagMissing>()("EtagMissing", answer) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -262,7 +226,6 @@ export class EtagMissing extends TaggedError<EtagMissing>()("EtagMissing", answe
 /**
  * Storage reports that it holds other bytes than were sent: they were damaged in transit.
  *
- * @since 0.1.0
  * @category errors
  */
 export class ChecksumMismatch extends TaggedError<ChecksumMismatch>()("ChecksumMismatch", {
@@ -274,11 +237,7 @@ export class ChecksumMismatch extends TaggedError<ChecksumMismatch>()("ChecksumM
   /** The checksum that storage returned, in base64. */
   stored: Schema.String
 }) {
-  /**
-   * A retry of the same bytes may arrive intact.
-   *
-   * @since 0.1.0
-   */
+  /** A retry of the same bytes may arrive intact. */
   get recovery(): Recovery.Recovery {
     return "retry"
   }
@@ -293,7 +252,6 @@ export class ChecksumMismatch extends TaggedError<ChecksumMismatch>()("ChecksumM
  * Every way a request to the object storage can fail. Its encoded form decodes back, so it can cross workers and
  * networks.
  *
- * @since 0.1.0
  * @category errors
  */
 export const StorageError = /* #__PURE__ */ Schema.Union(
@@ -312,24 +270,19 @@ export const StorageError = /* #__PURE__ */ Schema.Union(
   TimedOut
 ).annotations({ identifier: "StorageError" })
 
-/**
- * @since 0.1.0
- * @category errors
- */
+/** @category errors */
 export type StorageError = typeof StorageError.Type
 
 export {
   /**
    * The pre-signed URL is not the one that was issued.
    *
-   * @since 0.1.0
    * @category errors
    */
   UrlAltered,
   /**
    * The pre-signed URL is not valid yet by the clock of storage.
    *
-   * @since 0.1.0
    * @category errors
    */
   UrlNotYetValid

@@ -1,8 +1,4 @@
-/**
- * How long each phase of a request may go without progress. No HTTP client has useful timeouts of its own.
- *
- * @since 0.1.0
- */
+/** How long each phase of a request may go without progress. No HTTP client has useful timeouts of its own. */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,7 +7,6 @@ import * as Layer from "effect/Layer"
 /**
  * How long each phase of a request may go without progress. Created by {@link make}.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Limits {
@@ -33,7 +28,6 @@ export interface Limits {
 /**
  * What can be changed in the timeouts. What is omitted defaults to what {@link make} says.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -48,7 +42,6 @@ export interface Options {
  * The timeouts. Defaults to 60 seconds for one attempt of a call and 10 minutes for all of them, 30 seconds to connect,
  * 60 seconds without progress, and 2 minutes for the storage's response.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (options: Options = {}): Limits => ({
@@ -62,7 +55,6 @@ export const make = (options: Options = {}): Limits => ({
 /**
  * The timeouts in force, read when an operation runs.
  *
- * @since 0.1.0
  * @category references
  */
 export class Timeouts extends Context.Reference<Timeouts>()<"@stevedore/core/Timeouts", Limits>(
@@ -74,7 +66,6 @@ export class Timeouts extends Context.Reference<Timeouts>()<"@stevedore/core/Tim
  * Replaces the timeouts, for an application (provided to its layer) or for a single effect. Merged with a ready-made
  * layer, they count only if they come after it, because that layer has captured the timeouts in force.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<never> => Layer.succeed(Timeouts, make(options))
@@ -92,7 +83,6 @@ export {
    * const source = UploadSources.fromBytes("a.txt", new Uint8Array([1]))
    * const patient = Uploads.upload(source).pipe(Timeouts.with({ stall: "5 minutes" }))
    *
-   * @since 0.1.0
    * @category combinators
    */
   withTimeouts as with
@@ -101,7 +91,6 @@ export {
 /**
  * Captures the timeouts in force where a layer is built, and provides them to whatever runs with that layer.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Timeouts, Timeouts)
@@ -110,7 +99,6 @@ export {
   /**
    * A timer by Effect's `Clock`: with the live clock, it costs no fiber before the time is up.
    *
-   * @since 0.1.0
    * @category timers
    */
   timer
@@ -120,7 +108,6 @@ export type {
   /**
    * Runs an effect after this long. Returns a function that cancels it.
    *
-   * @since 0.1.0
    * @category models
    */
   Timer
@@ -130,7 +117,6 @@ export {
   /**
    * The milliseconds of Effect's `Clock` since some point in the past: a clock that is never set, for what has elapsed.
    *
-   * @since 0.1.0
    * @category accessors
    */
   monotonicMillis

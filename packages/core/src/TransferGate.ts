@@ -1,8 +1,4 @@
-/**
- * Limits how much is in flight to storage, over all files of a runtime.
- *
- * @since 0.1.0
- */
+/** Limits how much is in flight to storage, over all files of a runtime. */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -24,7 +20,6 @@ import { outcomeOf, pauseAfter } from "./gate/outcome.js"
 /**
  * What the gate should know about a transfer.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Passage {
@@ -50,7 +45,6 @@ export interface Passage {
 /**
  * The current state of the gate.
  *
- * @since 0.1.0
  * @category models
  */
 export interface State {
@@ -76,7 +70,6 @@ export interface State {
  * one transfer exceeds 100 MB/s. `TimedOut` narrows it a little, and several by half; an error that asks for `slowDown`
  * halves it. If only some get a connection, it narrows to those. A fall in throughput while too few wait does nothing.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Service {
@@ -102,7 +95,6 @@ export interface Service {
 /**
  * The tag of the gate. Provide one to the whole runtime: two gates do not know of each other.
  *
- * @since 0.1.0
  * @category tags
  */
 export class TransferGate extends Context.Tag("@stevedore/core/TransferGate")<TransferGate, Service>() {}
@@ -110,7 +102,6 @@ export class TransferGate extends Context.Tag("@stevedore/core/TransferGate")<Tr
 /**
  * The options of every gate.
  *
- * @since 0.1.0
  * @category models
  */
 export interface FixedOptions {
@@ -131,7 +122,6 @@ export interface FixedOptions {
 /**
  * The width of the gate.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options extends FixedOptions {
@@ -375,7 +365,6 @@ const makeWith = (
  * owner in order of arrival. An owner with none in flight does not wait for one with several: it starts beyond the width,
  * and the other one starts no more until there are as few again.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (options: Options = {}): Effect.Effect<Service, never, Scope.Scope> =>
@@ -398,7 +387,6 @@ const makeFixed = (options: FixedOptions, limit: number): Effect.Effect<Service,
  * fewer owners than `limit`. What one owner may have in flight starts with one transfer, so that storage confirms
  * something early, and grows to the limit while transfers take less than 5 seconds or more at once are faster.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const makeGradual = (
@@ -418,7 +406,6 @@ export const makeGradual = (
  * const narrow = TransferGate.layer({ limit: 8 })
  * const fixed = TransferGate.layer({ limit: 8, adaptive: false })
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options = {}): Layer.Layer<TransferGate> => Layer.scoped(TransferGate, make(options))
@@ -436,7 +423,6 @@ export const layer = (options: Options = {}): Layer.Layer<TransferGate> => Layer
  *   pause: (duration) => Effect.sync(() => void heard.push(Duration.toMillis(duration)))
  * })
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerNoop = (service: Partial<Service>): Layer.Layer<TransferGate> =>

@@ -1,14 +1,11 @@
 /**
  * What an adapter of storage is made of: whoever reaches storage in another way writes a {@link StorageTransport}, which
  * sends a request and reads its answer; {@link storageOver} makes an `ObjectStorage` of it.
- *
- * @since 0.1.0
  */
 export type {
   /**
    * A response as a whole.
    *
-   * @since 0.1.0
    * @category models
    */
   Answered,
@@ -16,21 +13,18 @@ export type {
    * Sends a request whose body is in memory, and reads its answer as a whole, within a deadline: the lowest port, which a
    * client of the service is built on.
    *
-   * @since 0.1.0
    * @category models
    */
   Send,
   /**
    * How long a request may take, and how long its answer may be.
    *
-   * @since 0.1.0
    * @category models
    */
   SendLimits,
   /**
    * A request has no answer, or only a part of one.
    *
-   * @since 0.1.0
    * @category models
    */
   Unanswered
@@ -40,7 +34,6 @@ export type {
   /**
    * A response of storage: its status, its headers with names in lower case, and the start of its body.
    *
-   * @since 0.1.0
    * @category models
    */
   StorageAnswer
@@ -50,21 +43,18 @@ export type {
   /**
    * The answer to a GET: its head, and its bytes for whoever wants them.
    *
-   * @since 0.1.0
    * @category models
    */
   GetAnswered,
   /**
    * The answer to a PUT, and what only the transport knows of it.
    *
-   * @since 0.1.0
    * @category models
    */
   PutAnswered,
   /**
    * What differs between the ways to reach an object storage: how a request is sent, once, and how its answer is read.
    *
-   * @since 0.1.0
    * @category models
    */
   StorageTransport
@@ -102,7 +92,6 @@ export {
    *
    * const layer = Layer.succeed(ObjectStorage.ObjectStorage, Transport.storageOver(transport))
    *
-   * @since 0.1.0
    * @category constructors
    */
   storageOver
@@ -112,7 +101,6 @@ export {
   /**
    * The header with which a transport asks for bytes as they are stored.
    *
-   * @since 0.1.0
    * @category requests
    */
   uncoded
@@ -122,14 +110,12 @@ export {
   /**
    * GETs what a URL leads to, over up to ten redirects, none of which carries a token.
    *
-   * @since 0.1.0
    * @category redirects
    */
   followed,
   /**
    * Leaves a redirect at its refusal: for a transport that follows redirects by itself.
    *
-   * @since 0.1.0
    * @category redirects
    */
   refused
@@ -139,21 +125,18 @@ export {
   /**
    * How much of a response's body is kept, in bytes. The rest is read, so that the connection can be reused.
    *
-   * @since 0.1.0
    * @category answers
    */
   longestDocument,
   /**
    * The error for a source that produced another number of bytes than its section has.
    *
-   * @since 0.1.0
    * @category answers
    */
   otherLength,
   /**
    * Begins to collect the body of a response, piece by piece.
    *
-   * @since 0.1.0
    * @category answers
    */
   startDocument
@@ -163,7 +146,6 @@ export {
   /**
    * What the body of a refusal says to a reader, on one line, without the query of its URL. None if it says nothing.
    *
-   * @since 0.1.0
    * @category answers
    */
   wordsOf
@@ -173,7 +155,6 @@ export {
   /**
    * Whether an etag is strong: the same etag means the same bytes.
    *
-   * @since 0.1.0
    * @category answers
    */
   isStrong
@@ -183,14 +164,12 @@ export {
   /**
    * The error for a failed transport, without what it knows of the request.
    *
-   * @since 0.1.0
    * @category failures
    */
   connectionFailure,
   /**
    * The error for a transport that failed while it sent a source: the source's own error if that is the cause.
    *
-   * @since 0.1.0
    * @category failures
    */
   failure

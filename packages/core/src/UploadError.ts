@@ -1,8 +1,4 @@
-/**
- * Every way an upload can fail.
- *
- * @since 0.1.0
- */
+/** Every way an upload can fail. */
 import * as Schema from "effect/Schema"
 import * as Feasibility from "./base/feasibility.js"
 import { InvalidPartCount, SizeExceeded } from "./base/planError.js"
@@ -16,7 +12,6 @@ import { StorageError } from "./StorageError.js"
 /**
  * An option of the upload is out of range. Nothing was sent.
  *
- * @since 0.1.0
  * @category errors
  */
 export class InvalidUploadOption extends TaggedError<InvalidUploadOption>()("InvalidUploadOption", {
@@ -25,9 +20,6 @@ export class InvalidUploadOption extends TaggedError<InvalidUploadOption>()("Inv
   expected: Schema.String,
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -40,7 +32,6 @@ export class InvalidUploadOption extends TaggedError<InvalidUploadOption>()("Inv
  * Complete was sent, but whether it took effect is unknown: no response says so, and the file could not be looked
  * up either. The bytes are in storage; do not send anything again before this is known.
  *
- * @since 0.1.0
  * @category errors
  */
 export class CompletionUnknown extends TaggedError<CompletionUnknown>()("CompletionUnknown", {
@@ -49,9 +40,6 @@ export class CompletionUnknown extends TaggedError<CompletionUnknown>()("Complet
   because: Schema.String,
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -66,7 +54,6 @@ export class CompletionUnknown extends TaggedError<CompletionUnknown>()("Complet
  * Whether Complete took effect was unknown, and the service's record of the file, asked for then, has another size than
  * the source. What Complete itself says of a size decides nothing.
  *
- * @since 0.1.0
  * @category errors
  */
 export class StoredSizeDiffers extends TaggedError<StoredSizeDiffers>()("StoredSizeDiffers", {
@@ -77,9 +64,6 @@ export class StoredSizeDiffers extends TaggedError<StoredSizeDiffers>()("StoredS
   actual: Schema.JsonNumber,
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -92,7 +76,6 @@ export class StoredSizeDiffers extends TaggedError<StoredSizeDiffers>()("StoredS
 /**
  * What storage returns is not what was sent. Only `Uploads.readBack` detects this.
  *
- * @since 0.1.0
  * @category errors
  */
 export class ContentDiffers extends TaggedError<ContentDiffers>()("ContentDiffers", {
@@ -105,9 +88,6 @@ export class ContentDiffers extends TaggedError<ContentDiffers>()("ContentDiffer
   stored: Schema.String,
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -120,7 +100,6 @@ export class ContentDiffers extends TaggedError<ContentDiffers>()("ContentDiffer
 /**
  * The file is there, but could not be read back as `Uploads.readBack` requires.
  *
- * @since 0.1.0
  * @category errors
  */
 export class ContentUnverified extends TaggedError<ContentUnverified>()("ContentUnverified", {
@@ -129,9 +108,6 @@ export class ContentUnverified extends TaggedError<ContentUnverified>()("Content
   because: Schema.String,
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -146,7 +122,6 @@ export class ContentUnverified extends TaggedError<ContentUnverified>()("Content
  * The connection is too slow: the URLs of a session expire before the upload is done, in this session and in any other.
  * Known after half a minute of sending, or after 5 % of the file.
  *
- * @since 0.1.0
  * @category errors
  */
 export class DeadlineUnreachable extends TaggedError<DeadlineUnreachable>()("DeadlineUnreachable", {
@@ -163,9 +138,6 @@ export class DeadlineUnreachable extends TaggedError<DeadlineUnreachable>()("Dea
   deadline: Schema.Date,
   attempts: Recovery.attempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -184,16 +156,12 @@ export class DeadlineUnreachable extends TaggedError<DeadlineUnreachable>()("Dea
 /**
  * The ledger in force has no unfinished upload with this id for this service. Nothing was sent.
  *
- * @since 0.1.0
  * @category errors
  */
 export class UnfinishedUploadNotFound extends TaggedError<UnfinishedUploadNotFound>()("UnfinishedUploadNotFound", {
   id: Schema.String,
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -206,18 +174,13 @@ export class UnfinishedUploadNotFound extends TaggedError<UnfinishedUploadNotFou
 /**
  * Another process, or another fiber, is uploading the same file to the same service.
  *
- * @since 0.1.0
  * @category errors
  */
 export class UploadLocked extends TaggedError<UploadLocked>()("UploadLocked", {
   fileName: Schema.String,
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * An immediate retry does not help.
-   *
-   * @since 0.1.0
-   */
+  /** An immediate retry does not help. */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -230,7 +193,6 @@ export class UploadLocked extends TaggedError<UploadLocked>()("UploadLocked", {
 /**
  * Every way an upload can fail, as a Schema: it can cross workers, ledgers and networks.
  *
- * @since 0.1.0
  * @category errors
  */
 export const UploadError = /* #__PURE__ */ (() =>
@@ -254,7 +216,6 @@ export const UploadError = /* #__PURE__ */ (() =>
 /**
  * Every way an upload can fail, distinguished by `_tag`.
  *
- * @since 0.1.0
  * @category errors
  */
 export type UploadError = typeof UploadError.Type
@@ -263,14 +224,12 @@ export {
   /**
    * This file cannot be sent in the number of parts that was asked for.
    *
-   * @since 0.1.0
    * @category errors
    */
   InvalidPartCount,
   /**
    * The file is larger than the service takes.
    *
-   * @since 0.1.0
    * @category errors
    */
   SizeExceeded
@@ -280,7 +239,6 @@ export type {
   /**
    * Every error for which no upload can be planned.
    *
-   * @since 0.1.0
    * @category errors
    */
   PlanError

@@ -1,8 +1,4 @@
-/**
- * What happens to an upload, one event at a time. No event contains a URL, a token or the internals of an error.
- *
- * @since 0.1.0
- */
+/** What happens to an upload, one event at a time. No event contains a URL, a token or the internals of an error. */
 import * as Arr from "effect/Array"
 import * as Schema from "effect/Schema"
 import { AnyDuration } from "./base/anyDuration.js"
@@ -27,7 +23,6 @@ const ErrorTag =
  *
  * const lines = (upload: Uploads.UploadHandle) => Stream.mapEffect(upload.events, (event) => toJson(event))
  *
- * @since 0.1.0
  * @category models
  */
 export const UploadEvent = /* #__PURE__ */ Schema.Union(
@@ -79,7 +74,6 @@ export const UploadEvent = /* #__PURE__ */ Schema.Union(
  * - `Completed`: the file is there.
  * - `Failed`, `Cancelled`: the upload failed; it was cancelled or interrupted.
  *
- * @since 0.1.0
  * @category models
  */
 export type UploadEvent = typeof UploadEvent.Type

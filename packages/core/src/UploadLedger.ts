@@ -1,8 +1,6 @@
 /**
  * Records unfinished uploads, so that a later process can continue them from what storage already has. It never holds a
  * token, and holds part URLs only if the store is private.
- *
- * @since 0.1.0
  */
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Arr from "effect/Array"
@@ -30,7 +28,6 @@ export type {
   /**
    * How a key-value store fails.
    *
-   * @since 0.1.0
    * @category errors
    */
   StoreError
@@ -39,7 +36,6 @@ export type {
 /**
  * A lock that is released with the scope, and when the process dies; `false` if somebody else holds it.
  *
- * @since 0.1.0
  * @category models
  */
 export type Lock = (id: string) => Effect.Effect<boolean, never, Scope.Scope>
@@ -48,7 +44,6 @@ export type Lock = (id: string) => Effect.Effect<boolean, never, Scope.Scope>
  * An unfinished upload, with the parts that storage has confirmed: all that another process needs to take it over. Its
  * encoded form has the part URLs with their signatures, so keep it only in a private store.
  *
- * @since 0.1.0
  * @category models
  */
 export const Unfinished = /* #__PURE__ */ Schema.Struct({
@@ -59,7 +54,6 @@ export const Unfinished = /* #__PURE__ */ Schema.Struct({
 /**
  * An unfinished upload, with the parts that storage has confirmed.
  *
- * @since 0.1.0
  * @category models
  */
 export type Unfinished = typeof Unfinished.Type
@@ -68,7 +62,6 @@ export type {
   /**
    * Where the receipts of unfinished uploads are kept.
    *
-   * @since 0.1.0
    * @category models
    */
   Receipts
@@ -78,7 +71,6 @@ export type {
  * A ledger. Its operations do not fail: what cannot be read or written is logged, and the upload starts over, or goes on
  * without being resumable. An upload awaits each, `completing` before it sends Complete; only `forget` may come late.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Service {
@@ -132,7 +124,6 @@ export const nothing: Service = {
 /**
  * The ledger in force. The default records nothing: an upload then lives and ends with its process.
  *
- * @since 0.1.0
  * @category references
  */
 export class UploadLedger extends Context.Reference<UploadLedger>()<"@stevedore/core/UploadLedger", Service>(
@@ -143,7 +134,6 @@ export class UploadLedger extends Context.Reference<UploadLedger>()<"@stevedore/
 /**
  * The options of a ledger.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -228,7 +218,6 @@ export const withoutUrls = ({ session: { urls: _, ...session }, ...record }: Upl
  * record that a later version wrote, or that cannot be read, counts as absent and is left alone until something new
  * replaces it.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (options: Options): Effect.Effect<Service> =>
@@ -321,7 +310,6 @@ export const make = (options: Options): Effect.Effect<Service> =>
  *   })
  * )
  *
- * @since 0.1.0
  * @category constructors
  */
 export const makeLock: Effect.Effect<Lock> = /* #__PURE__ */ Effect.sync(() => {
@@ -341,7 +329,6 @@ export const makeLock: Effect.Effect<Lock> = /* #__PURE__ */ Effect.sync(() => {
 /**
  * A ledger in memory, for tests and for processes that restart their uploads themselves. Part URLs are kept.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const makeMemory = (options: { readonly keepUrls: boolean } = { keepUrls: true }): Effect.Effect<Service> =>
@@ -353,7 +340,6 @@ export const makeMemory = (options: { readonly keepUrls: boolean } = { keepUrls:
 /**
  * A ledger in memory, as a layer.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerMemory: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(
@@ -364,7 +350,6 @@ export const layerMemory: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(
 /**
  * Records nothing, for an application or for a single effect.
  *
- * @since 0.1.0
  * @category layers
  */
 export const none: Layer.Layer<never> = /* #__PURE__ */ Layer.succeed(UploadLedger, nothing)
@@ -378,7 +363,6 @@ export const none: Layer.Layer<never> = /* #__PURE__ */ Layer.succeed(UploadLedg
  *
  * const inUseElsewhere = UploadLedger.layerNoop({ lock: () => Effect.succeed(false) })
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerNoop = (service: Partial<Service>): Layer.Layer<never> =>
@@ -388,7 +372,6 @@ export const layerNoop = (service: Partial<Service>): Layer.Layer<never> =>
  * The id of an upload: short, safe as a file name, and the same for the same source and service. None for a source that
  * cannot be recognized again because it has no identity besides its name.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const idOf = (service: string, source: Pick<UploadSource, "name" | "fingerprint">): Option.Option<string> =>
@@ -402,14 +385,12 @@ export {
   /**
    * The session of an upload in progress, as the ledger keeps it.
    *
-   * @since 0.1.0
    * @category models
    */
   SessionRecord,
   /**
    * What the ledger keeps of an upload: of which source it is, its session, and how far it has got.
    *
-   * @since 0.1.0
    * @category models
    */
   UploadRecord

@@ -1,8 +1,4 @@
-/**
- * The options of an upload, checked before anything is sent.
- *
- * @since 0.1.0
- */
+/** The options of an upload, checked before anything is sent. */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as wish from "./base/atLeastOne.js"
@@ -32,7 +28,6 @@ const mostSessions = 100
 /**
  * Every option has a default that suits files of any size.
  *
- * @since 0.1.0
  * @category models
  */
 export interface UploadOptions {
@@ -95,7 +90,6 @@ const OnImpossible = /* #__PURE__ */ Schema.Literal("fail", "continue")
  * const job = (source: UploadSource, wishes: string) =>
  *   Effect.flatMap(fromJson(wishes), (options) => Uploads.upload(source, options))
  *
- * @since 0.1.0
  * @category models
  */
 export const UploadOptions = /* #__PURE__ */ Schema.Struct({
@@ -138,7 +132,6 @@ export interface CheckedOptions {
  * UploadOptions.atLeastOne(Number(undefined), 3) // 3
  * UploadOptions.atLeastOne(-1, 3) // 1
  *
- * @since 0.1.0
  * @category combinators
  */
 export const atLeastOne: (wished: number | undefined, omitted: number) => number = wish.atLeastOne
@@ -230,7 +223,6 @@ export type {
   /**
    * How much of a source is compared with what storage has before an upload goes on: a sample of its parts, or all.
    *
-   * @since 0.1.0
    * @category models
    */
   Verification

@@ -1,8 +1,6 @@
 /**
  * Which bytes go into which request: a pure function from the size, the limits and the options to ranges or a typed
  * refusal.
- *
- * @since 0.1.0
  */
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
@@ -16,7 +14,6 @@ import { EmptySource, InvalidSource } from "./SourceError.js"
 /**
  * A range of bytes: `offset` from 0, `length` of at least 1.
  *
- * @since 0.1.0
  * @category models
  */
 export const ByteRange = /* #__PURE__ */ Schema.Struct({
@@ -24,32 +21,24 @@ export const ByteRange = /* #__PURE__ */ Schema.Struct({
   length: Schema.Int.pipe(Schema.positive())
 }).annotations({ identifier: "ByteRange" })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type ByteRange = typeof ByteRange.Type
 
 /**
  * How to upload a file: decided by size, or forced.
  *
- * @since 0.1.0
  * @category models
  */
 export const Strategy = /* #__PURE__ */ Schema.Literal("auto", "single", "multipart").annotations({
   identifier: "UploadStrategy"
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type Strategy = typeof Strategy.Type
 
 /**
  * What to ask of the service. In JSON, `parts` is a number, or null if the service chooses.
  *
- * @since 0.1.0
  * @category models
  */
 export const UploadPlan = /* #__PURE__ */ Schema.Union(
@@ -63,7 +52,6 @@ export const UploadPlan = /* #__PURE__ */ Schema.Union(
 /**
  * What to ask of the service.
  *
- * @since 0.1.0
  * @category models
  */
 export type UploadPlan =
@@ -73,7 +61,6 @@ export type UploadPlan =
 /**
  * `auto` uses multipart for files larger than this, in bytes: 64 MiB.
  *
- * @since 0.1.0
  * @category constants
  */
 export const defaultThreshold = 67_108_864
@@ -81,7 +68,6 @@ export const defaultThreshold = 67_108_864
 /**
  * What the plan is based on: the source's size, and the options of its upload.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Wishes {
@@ -103,7 +89,6 @@ export interface Wishes {
 /**
  * The smallest number of parts for a size, so that none exceeds the maximum part size.
  *
- * @since 0.1.0
  * @category planning
  */
 export const fewestParts = (size: number, limits: ServiceProfile.ServiceProfile["limits"]): number =>
@@ -113,7 +98,6 @@ export const fewestParts = (size: number, limits: ServiceProfile.ServiceProfile[
  * The largest number of parts for a size, so that all but the last can be equal, and only the last is below the minimum
  * part size.
  *
- * @since 0.1.0
  * @category planning
  */
 export const mostParts = (size: number, limits: ServiceProfile.ServiceProfile["limits"]): number => {
@@ -209,7 +193,6 @@ export const partsUnmeasured = (
  * UploadPlan.make({ name: "interview.mp4", size: 200_000_000 }, limits) // several parts
  * UploadPlan.make({ name: "archive.tar", size: 10_000_000_001 }, limits) // SizeExceeded
  *
- * @since 0.1.0
  * @category planning
  */
 export const make = (
@@ -267,7 +250,6 @@ const isMultipart = (wishes: Wishes, limits: ServiceProfile.ServiceProfile["limi
  * UploadPlan.ranges(20_000_000, 5, limits) // five parts of 4 MB: the service may know a store that takes them
  * UploadPlan.ranges(5, 6, limits) // InvalidPartCount: more URLs than bytes
  *
- * @since 0.1.0
  * @category planning
  */
 export const ranges = (

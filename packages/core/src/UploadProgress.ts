@@ -1,8 +1,4 @@
-/**
- * The progress of an upload.
- *
- * @since 0.1.0
- */
+/** The progress of an upload. */
 import type * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -13,7 +9,6 @@ import { AnyNumber } from "./Recovery.js"
 /**
  * The phases, in order.
  *
- * @since 0.1.0
  * @category models
  */
 export const UploadPhase = /* #__PURE__ */ Schema.Literal(
@@ -29,7 +24,6 @@ export const UploadPhase = /* #__PURE__ */ Schema.Literal(
 /**
  * What the upload is doing: opening a session, sending bytes, paused by the caller, completing, or done. An upload that dies of a defect has failed.
  *
- * @since 0.1.0
  * @category models
  */
 export type UploadPhase = typeof UploadPhase.Type
@@ -37,7 +31,6 @@ export type UploadPhase = typeof UploadPhase.Type
 /**
  * Whether this phase is the last.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isOver = (phase: UploadPhase): boolean =>
@@ -46,7 +39,6 @@ export const isOver = (phase: UploadPhase): boolean =>
 /**
  * A snapshot of an upload. All numbers are bytes unless stated otherwise.
  *
- * @since 0.1.0
  * @category models
  */
 export interface UploadProgress {
@@ -89,7 +81,6 @@ export interface UploadProgress {
  *     Stream.mapEffect((progress) => toJson(progress))
  *   )
  *
- * @since 0.1.0
  * @category models
  */
 export const UploadProgress = /* #__PURE__ */ Schema.Struct({
@@ -110,7 +101,6 @@ export const UploadProgress = /* #__PURE__ */ Schema.Struct({
 /**
  * The progress of an upload of this size before anything has happened.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const initial = (size: number): UploadProgress => ({
@@ -131,7 +121,6 @@ export {
   /**
    * Whether the upload will end before its URLs do.
    *
-   * @since 0.1.0
    * @category models
    */
   Feasibility

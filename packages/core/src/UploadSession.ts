@@ -1,8 +1,4 @@
-/**
- * What the service opens for one upload: a file id and the pre-signed URLs.
- *
- * @since 0.1.0
- */
+/** What the service opens for one upload: a file id and the pre-signed URLs. */
 import * as Schema from "effect/Schema"
 import { hidden, unshown } from "./base/unshown.js"
 import { PresignedUrlFromString } from "./PresignedUrl.js"
@@ -10,7 +6,6 @@ import { PresignedUrlFromString } from "./PresignedUrl.js"
 /**
  * The ids of a session that came as numbers of JSON: in JSON, they are sent back as numbers.
  *
- * @since 0.1.0
  * @category models
  */
 export const NumericIds = Schema.Array(Schema.Literal("fileId", "uploadId"))
@@ -35,7 +30,6 @@ const fields = {
 /**
  * A session for the whole file in one PUT.
  *
- * @since 0.1.0
  * @category models
  */
 export const SingleSession = /* #__PURE__ */ Schema.TaggedStruct("SingleSession", {
@@ -43,16 +37,12 @@ export const SingleSession = /* #__PURE__ */ Schema.TaggedStruct("SingleSession"
   url: PresignedUrlFromString
 }).annotations({ identifier: "SingleSession", message: unshown })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type SingleSession = typeof SingleSession.Type
 
 /**
  * A multipart session: one URL per part, in the order of the parts, all of them available from the start.
  *
- * @since 0.1.0
  * @category models
  */
 export const MultipartSession = /* #__PURE__ */ Schema.TaggedStruct("MultipartSession", {
@@ -63,17 +53,13 @@ export const MultipartSession = /* #__PURE__ */ Schema.TaggedStruct("MultipartSe
   partSize: Schema.optional(Schema.Int.pipe(Schema.positive()))
 }).annotations({ identifier: "MultipartSession", message: unshown })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type MultipartSession = typeof MultipartSession.Type
 
 /**
  * Either kind of session. Its encoded form has the URLs with their signatures, so keep it only in a private store. A
  * URL that does not say when it expires decodes without the assumed deadline; `PresignedUrl.endingBy` adds it again.
  *
- * @since 0.1.0
  * @category models
  */
 export const UploadSession = /* #__PURE__ */ Schema.Union(SingleSession, MultipartSession).annotations({
@@ -81,10 +67,7 @@ export const UploadSession = /* #__PURE__ */ Schema.Union(SingleSession, Multipa
   message: unshown
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type UploadSession = typeof UploadSession.Type
 
 /**
@@ -114,7 +97,6 @@ export const partSizeOf = (session: UploadSession): number | undefined =>
 /**
  * A part that storage has: its number from 1, and its etag, opaque and verbatim.
  *
- * @since 0.1.0
  * @category models
  */
 export const PartReceipt = Schema.Struct({
@@ -130,8 +112,5 @@ export const PartReceipt = Schema.Struct({
   checksum: Schema.optional(Schema.NonEmptyString)
 }).annotations({ identifier: "PartReceipt" })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type PartReceipt = typeof PartReceipt.Type

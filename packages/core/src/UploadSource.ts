@@ -1,7 +1,5 @@
 /**
  * The port through which bytes come in. A source knows its name, type and size, can be opened, and is read by ranges.
- *
- * @since 0.1.0
  */
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -16,7 +14,6 @@ import type { ByteRange } from "./UploadPlan.js"
  * `Blob`, whose bytes never pass through the program that sends it. To let the observer see the bytes of a Blob, the
  * adapter runs `observed` beside the request and waits for both.
  *
- * @since 0.1.0
  * @category models
  */
 export type SourceBody =
@@ -29,7 +26,6 @@ export type SourceBody =
  * Sees each chunk before it is sent, to count and to hash it. It must not keep the chunk, because its memory may be
  * reused.
  *
- * @since 0.1.0
  * @category models
  */
 export type ChunkObserver = (chunk: Uint8Array) => void
@@ -38,7 +34,6 @@ export type ChunkObserver = (chunk: Uint8Array) => void
  * One range of an open source. Each attempt to send it asks for a new body. For a range that can be read only once, a
  * second body fails with `SourceUnreadable`.
  *
- * @since 0.1.0
  * @category models
  */
 export interface SourceSection {
@@ -49,7 +44,6 @@ export interface SourceSection {
 /**
  * An open source, valid for the lifetime of its scope.
  *
- * @since 0.1.0
  * @category models
  */
 export interface OpenSource {
@@ -84,7 +78,6 @@ interface Described {
 /**
  * A source that can be opened repeatedly, with the same bytes each time: a new session can send everything again.
  *
- * @since 0.1.0
  * @category models
  */
 export interface RepeatableSource extends Described {
@@ -100,7 +93,6 @@ export interface RepeatableSource extends Described {
  * A source that can be opened only once. A part that was read is held until storage has it, so that it can be retried;
  * a new session is not possible.
  *
- * @since 0.1.0
  * @category models
  */
 export interface OneShotSource extends Described {
@@ -111,7 +103,6 @@ export interface OneShotSource extends Described {
 /**
  * A source to upload.
  *
- * @since 0.1.0
  * @category models
  */
 export type UploadSource = RepeatableSource | OneShotSource
@@ -120,7 +111,6 @@ export {
   /**
    * What identifies the contents of a source: its size, and when it was last modified where that is known.
    *
-   * @since 0.1.0
    * @category models
    */
   SourceFingerprint
@@ -136,7 +126,6 @@ export {
    *
    * UploadSource.charactersIn("🚢.mp4") // 5
    *
-   * @since 0.1.0
    * @category validation
    */
   charactersIn,
@@ -152,14 +141,12 @@ export {
    * UploadSource.checkDescription("interview.mp4", "video/mp4") // passes
    * Either.mapLeft(UploadSource.checkDescription("", "video/mp4"), (error) => error.field) // "name"
    *
-   * @since 0.1.0
    * @category validation
    */
   checkDescription,
   /**
    * The largest file of an upload by the standard profile, in bytes: 10 GB.
    *
-   * @since 0.1.0
    * @category validation
    */
   size as largestSize

@@ -1,8 +1,6 @@
 /**
  * Sources from bytes in memory and from Streams. For files, see `FileSource` in the Node package; for Blobs,
  * `BlobSource` in the browser package.
- *
- * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -16,7 +14,6 @@ import type { OneShotSource, OpenSource, RepeatableSource } from "./UploadSource
 /**
  * Optional properties of a source.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -27,7 +24,6 @@ export interface Options {
 /**
  * The properties that a Stream does not have itself.
  *
- * @since 0.1.0
  * @category models
  */
 export interface StreamOptions extends Options {
@@ -46,7 +42,6 @@ const defaultMediaType = "application/octet-stream"
  * const notes = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"), { mediaType: "text/plain" })
  * const program = Uploads.upload(notes)
  *
- * @since 0.1.0
  * @category constructors
  */
 export const fromBytes = (name: string, bytes: Uint8Array, options: Options = {}): RepeatableSource => ({
@@ -84,7 +79,6 @@ const bytesSection = (bytes: Uint8Array, range: ByteRange) => ({
  * const lines = Stream.make("one\n", "two\n").pipe(Stream.encodeText)
  * const source = UploadSources.fromStream("lines.txt", lines, { size: 8, mediaType: "text/plain" })
  *
- * @since 0.1.0
  * @category constructors
  */
 export const fromStream = <E>(
@@ -112,7 +106,6 @@ export const fromStream = <E>(
  *     { size: 96_044, mediaType: "audio/wav" }
  *   )
  *
- * @since 0.1.0
  * @category constructors
  */
 export const fromStreamOnce = <E>(
@@ -165,7 +158,6 @@ export {
    * A Stream that fails with `SourceChanged` as soon as it has produced more than `size` bytes, or when it ends with
    * fewer.
    *
-   * @since 0.1.0
    * @category combinators
    */
   exactly

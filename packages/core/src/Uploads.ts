@@ -1,8 +1,4 @@
-/**
- * Uploads files.
- *
- * @since 0.1.0
- */
+/** Uploads files. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -38,7 +34,6 @@ export type {
    * The services that the programs of this module require. A ready-made layer such as `NodeStevedore.layer` provides
    * all of them.
    *
-   * @since 0.1.0
    * @category models
    */
   Requirements
@@ -48,7 +43,6 @@ export {
   /**
    * The result of an upload, and its Schema.
    *
-   * @since 0.1.0
    * @category models
    */
   UploadedFile
@@ -57,7 +51,6 @@ export {
 /**
  * A running upload.
  *
- * @since 0.1.0
  * @category models
  */
 export interface UploadHandle {
@@ -68,9 +61,7 @@ export interface UploadHandle {
   readonly progress: Subscribable.Subscribable<UploadProgress>
   /** The events of the upload, one at a time. Ends with the upload, and dies with it if it dies of a defect. */
   readonly events: Stream.Stream<UploadEvent>
-  /**
-   * Stops every transfer at once, and keeps what storage already has. A completion that is under way continues.
-   */
+  /** Stops every transfer at once, and keeps what storage already has. A completion that is under way continues. */
   readonly pause: Effect.Effect<void>
   /**
    * Continues a paused upload. What was in flight when it was paused is sent again, and no attempt is counted for it.
@@ -160,7 +151,6 @@ const uploadHere = (
  *   Effect.catchTag("SizeExceeded", (error) => Effect.logError(`${error.size} bytes; at most ${error.limit}`))
  * )
  *
- * @since 0.1.0
  * @category programs
  */
 export const upload = (
@@ -185,7 +175,6 @@ export const upload = (
  *     return yield* handle.await
  *   }))
  *
- * @since 0.1.0
  * @category programs
  */
 export const start = (
@@ -217,7 +206,6 @@ export const start = (
 /**
  * How one upload of many ended. Its Schema is {@link OutcomeRecord}, for a queue or a journal.
  *
- * @since 0.1.0
  * @category models
  */
 export type UploadOutcome =
@@ -227,7 +215,6 @@ export type UploadOutcome =
 /**
  * The options of each upload, and how many files to upload concurrently.
  *
- * @since 0.1.0
  * @category models
  */
 export interface UploadAllOptions extends UploadOptions {
@@ -260,7 +247,6 @@ const outcomeOf = (
  *   Stream.runCount
  * )
  *
- * @since 0.1.0
  * @category programs
  */
 export const uploadAll = <E, R>(
@@ -279,7 +265,6 @@ export const uploadAll = <E, R>(
  * const outcomes = (sources: Iterable<UploadSource>) =>
  *   Stream.fromIterable(sources).pipe(Uploads.uploadAllWith({ files: 5 }), Stream.runCollect)
  *
- * @since 0.1.0
  * @category programs
  */
 export const uploadAllWith =
@@ -299,7 +284,6 @@ export const uploadAllWith =
  *
  * const goOn = (id: string, source: UploadSource) => Uploads.resume(id, source, { verify: "all" })
  *
- * @since 0.1.0
  * @category unfinished
  */
 export const resume = (
@@ -320,7 +304,6 @@ export const resume = (
  *
  * const compared = Uploads.upload(notes).pipe(Uploads.readBack(notes))
  *
- * @since 0.1.0
  * @category combinators
  */
 export const readBack = (source: UploadSource) =>
@@ -339,14 +322,12 @@ export {
   /**
    * Deletes an unfinished upload from the ledger in force.
    *
-   * @since 0.1.0
    * @category unfinished
    */
   forget,
   /**
    * The unfinished uploads of the ledger in force.
    *
-   * @since 0.1.0
    * @category unfinished
    */
   unfinished
@@ -356,7 +337,6 @@ export type {
   /**
    * An upload that an earlier process left behind, or that is running.
    *
-   * @since 0.1.0
    * @category models
    */
   UnfinishedUpload
@@ -366,7 +346,6 @@ export {
   /**
    * How one upload of many ended, in a form for other processes: the Schema that a queue or a journal keeps.
    *
-   * @since 0.1.0
    * @category models
    */
   UploadOutcome as OutcomeRecord
@@ -376,7 +355,6 @@ export {
   /**
    * The record with which a ledger continues this session of this source.
    *
-   * @since 0.1.0
    * @category unfinished
    */
   recordOf

@@ -1,8 +1,4 @@
-/**
- * The ledger of unfinished uploads on disk, in a directory that only its owner can read.
- *
- * @since 0.1.0
- */
+/** The ledger of unfinished uploads on disk, in a directory that only its owner can read. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -28,7 +24,6 @@ import * as WarnOnce from "./internal/warnOnce.js"
 /**
  * Where the ledger is stored, and what it keeps.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -50,7 +45,6 @@ export interface Options {
  * `~/Library/Application Support/stevedore` on macOS; `%LOCALAPPDATA%\stevedore` on Windows. A variable that is not an
  * absolute path is ignored, as the XDG Base Directory Specification says.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const directoryOf = (machine: {
@@ -78,7 +72,6 @@ export const directoryOf = (machine: {
  * The ledger's directory on this machine, or none if the user has no home directory. An empty or relative `HOME` does
  * not count as one: the ledger would be in the current directory, perhaps among the files to upload.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const defaultDirectory: Effect.Effect<Option.Option<string>> = Effect.sync(
@@ -251,7 +244,6 @@ const makeWith = (
  *
  * An upload that has not been resumed for 30 days is forgotten when other uploads start, a few with each.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service, never, FileSystem.FileSystem> =>
@@ -295,7 +287,6 @@ export const makeWithUnreadable: Effect.Effect<
  *   DiskLedger.layer({ keepUrls: false })
  * )
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options = {}): Layer.Layer<never> =>

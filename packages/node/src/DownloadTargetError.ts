@@ -1,8 +1,4 @@
-/**
- * The errors of a download's target path.
- *
- * @since 0.1.0
- */
+/** The errors of a download's target path. */
 import { tooManyOpen } from "@stevedore/core/ConnectionError"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import { quoted } from "@stevedore/core/Json"
@@ -12,7 +8,6 @@ import * as Schema from "effect/Schema"
 /**
  * Something already exists at the path, and overwriting was not requested. It was not touched.
  *
- * @since 0.1.0
  * @category errors
  */
 export class TargetExists extends Schema.TaggedError<TargetExists>("@stevedore/node/TargetExists")("TargetExists", {
@@ -20,9 +15,6 @@ export class TargetExists extends Schema.TaggedError<TargetExists>("@stevedore/n
   path: Schema.String,
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -35,7 +27,6 @@ export class TargetExists extends Schema.TaggedError<TargetExists>("@stevedore/n
  * The file cannot be written: there is no such directory, no permission or no space, or what exists there is not a
  * file or cannot be replaced.
  *
- * @since 0.1.0
  * @category errors
  */
 export class TargetUnwritable extends Schema.TaggedError<TargetUnwritable>("@stevedore/node/TargetUnwritable")(
@@ -53,9 +44,6 @@ export class TargetUnwritable extends Schema.TaggedError<TargetUnwritable>("@ste
     attempts: Recovery.noAttempts
   }
 ) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -91,15 +79,11 @@ const advice: Readonly<Record<string, string | undefined>> = {
 /**
  * Any problem with a download's target path.
  *
- * @since 0.1.0
  * @category errors
  */
 export const DownloadTargetError = Schema.Union(TargetExists, TargetUnwritable).annotations({
   identifier: "DownloadTargetError"
 })
 
-/**
- * @since 0.1.0
- * @category errors
- */
+/** @category errors */
 export type DownloadTargetError = typeof DownloadTargetError.Type

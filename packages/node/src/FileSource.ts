@@ -1,8 +1,4 @@
-/**
- * Files on disk as upload sources.
- *
- * @since 0.1.0
- */
+/** Files on disk as upload sources. */
 import type { SourceError } from "@stevedore/core/SourceError"
 import { InvalidSource, isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { SizeExceeded } from "@stevedore/core/UploadError"
@@ -26,7 +22,6 @@ import type { SpoolUnwritable } from "./SpoolError.js"
 /**
  * What the service is told about the file, instead of what the path says.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -65,7 +60,6 @@ export interface Options {
  *   (source) => Uploads.upload(source)
  * )
  *
- * @since 0.1.0
  * @category constructors
  */
 export const fromPath = (
@@ -100,7 +94,6 @@ const fromPlace = (
 /**
  * How a folder is read.
  *
- * @since 0.1.0
  * @category models
  */
 export interface DirectoryOptions {
@@ -127,7 +120,6 @@ export interface DirectoryOptions {
  *   Stream.runForEach((outcome) => Effect.log(outcome.source.name, outcome._tag))
  * )
  *
- * @since 0.1.0
  * @category constructors
  */
 export const fromDirectory = (
@@ -186,7 +178,6 @@ const refused = (name: string, error: SourceError): RepeatableSource => ({
 /**
  * How a stream is written to disk.
  *
- * @since 0.1.0
  * @category models
  */
 export interface SpoolOptions {
@@ -215,7 +206,6 @@ export interface SpoolOptions {
  *   return yield* Uploads.upload(source)
  * }))
  *
- * @since 0.1.0
  * @category constructors
  */
 export const spooled = <E>(

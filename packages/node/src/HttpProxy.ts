@@ -1,8 +1,4 @@
-/**
- * The HTTP proxy that stands between this machine and the network.
- *
- * @since 0.1.0
- */
+/** The HTTP proxy that stands between this machine and the network. */
 import { isThisMachine } from "@stevedore/core/ServiceConfig"
 import type * as Redacted from "effect/Redacted"
 import { BlockList, isIP } from "node:net"
@@ -13,7 +9,6 @@ import { domainToASCII } from "node:url"
  * refuses one for an `http:` address, as proxies do that allow tunnels only to port 443, it gets the requests
  * themselves, with the whole URL as the target.
  *
- * @since 0.1.0
  * @category models
  */
 export interface HttpProxy {
@@ -71,7 +66,6 @@ const defaultPorts: Readonly<Record<string, string>> = { "http:": "80", "https:"
  * HttpProxy.isExcepted("10.0.0.0/8, .files.example", new URL("https://api.files.example")) // true
  * HttpProxy.isExcepted("10.0.0.0/8, .files.example", new URL("https://otherfiles.example")) // false
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isExcepted = (except: string, url: URL): boolean => {

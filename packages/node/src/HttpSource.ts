@@ -1,8 +1,4 @@
-/**
- * A file on the web as the source of an upload: read by ranges, resumed part by part, with no byte on disk.
- *
- * @since 0.1.0
- */
+/** A file on the web as the source of an upload: read by ranges, resumed part by part, with no byte on disk. */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -27,7 +23,6 @@ import { createHash } from "node:crypto"
 /**
  * A URL to upload from, with what is sent to its origin. Both may be secret.
  *
- * @since 0.1.0
  * @category models
  */
 export interface WebFile {
@@ -38,7 +33,6 @@ export interface WebFile {
 /**
  * What the service is told about the file, instead of what its server says, and what identifies it.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -53,7 +47,6 @@ export interface Options {
 /**
  * The server of a URL did not give the file.
  *
- * @since 0.1.0
  * @category errors
  */
 export class UrlRefused extends Schema.TaggedError<UrlRefused>("@stevedore/node/UrlRefused")("UrlRefused", {
@@ -99,7 +92,6 @@ const shortHash = (text: string): string => createHash("sha256").update(text).di
  * What a URL is called and remembered by: its origin and path, and what its query says besides what signs it. That
  * counts by its hash, since nothing of it may be shown.
  *
- * @since 0.1.0
  * @category formatting
  */
 export const shown = (text: string): string => {
@@ -111,7 +103,6 @@ export const shown = (text: string): string => {
 /**
  * The same for a URL that only what signs it tells from another: the whole query counts.
  *
- * @since 0.1.0
  * @category formatting
  */
 export const shownWhole = (text: string): string => {
@@ -454,7 +445,6 @@ const whole = (
  *   Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })
  * )
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (

@@ -1,8 +1,4 @@
-/**
- * Failures that say nothing about one file: every other file of the same run would meet the same.
- *
- * @since 0.1.0
- */
+/** Failures that say nothing about one file: every other file of the same run would meet the same. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -17,7 +13,6 @@ import * as NodeFs from "node:fs/promises"
  * - `room`: there is none left for this token, at the service
  * - `directory`: what the files are in, or go to, is gone or cannot be written
  *
- * @since 0.1.0
  * @category models
  */
 export type Reason = "token" | "connection" | "room" | "directory"
@@ -25,7 +20,6 @@ export type Reason = "token" | "connection" | "room" | "directory"
 /**
  * What is read of an error.
  *
- * @since 0.1.0
  * @category models
  */
 export interface AnyError {
@@ -71,7 +65,6 @@ const rules: ReadonlyArray<Rule> = [
  *
  * Option.getOrNull(LastingFailure.of(expired)) // "token"
  *
- * @since 0.1.0
  * @category predicates
  */
 export const of = (error: AnyError): Option.Option<Reason> =>
@@ -81,7 +74,6 @@ export const of = (error: AnyError): Option.Option<Reason> =>
  * The same for a file below a directory: a file that is not there counts if the directory is not there either, or has
  * nothing left in it, as when a disk was taken out or a file system unmounted.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const ofFileIn = (error: AnyError, directory: string | undefined): Effect.Effect<Option.Option<Reason>> =>
@@ -105,7 +97,6 @@ const isEmpty = async (directory: string): Promise<boolean> => {
  * Whether the other side could not be reached, or did not answer in time: it may be back for the next file. Several files in
  * a row that fail so, with none between them that did not, have met an outage.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isOutage = (error: AnyError): boolean =>
@@ -119,7 +110,6 @@ const gateways: ReadonlySet<unknown> = new Set([502, 503, 504])
 /**
  * So many files in a row that fail by an outage are enough.
  *
- * @since 0.1.0
  * @category constants
  */
 export const outages = 3

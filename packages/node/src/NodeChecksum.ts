@@ -1,8 +1,4 @@
-/**
- * Checksums in native code, several times as fast as in JavaScript.
- *
- * @since 0.1.0
- */
+/** Checksums in native code, several times as fast as in JavaScript. */
 import * as Checksum from "@stevedore/core/Checksum"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -18,7 +14,6 @@ import * as FastCrc32 from "./internal/fastCrc32.js"
  * leaves that package out; if it cannot be loaded, zlib does the work. `NodeStevedore.layer` uses this algorithm in
  * place of the one in JavaScript.
  *
- * @since 0.1.0
  * @category algorithms
  */
 export const crc32: Checksum.ChecksumAlgorithm = Checksum.crc32With(FastCrc32.update)
@@ -48,7 +43,6 @@ const hashed = (name: string): Checksum.ChecksumAlgorithm => ({
  *
  * const strong = NodeStevedore.layerConfig().pipe(Layer.provide(Checksum.layer(NodeChecksum.sha256)))
  *
- * @since 0.1.0
  * @category algorithms
  */
 export const sha256: Checksum.ChecksumAlgorithm = /* #__PURE__ */ hashed("sha256")
@@ -59,7 +53,6 @@ const available = [crc32, crc32c, Checksum.crc64nvme, hashed("md5"), hashed("sha
  * The algorithm of a checksum, by the name that storage uses for it: `crc32`, `crc32c`, `crc64nvme`, `md5`, `sha1`,
  * `sha256`, or the name of the algorithm in force. None for any other name.
  *
- * @since 0.1.0
  * @category algorithms
  */
 export const named = (name: string): Effect.Effect<Option.Option<Checksum.ChecksumAlgorithm>> =>
@@ -87,7 +80,6 @@ export const inForce: Effect.Effect<Context.Context<never>> = Effect.zipWith(
 /**
  * The algorithm in force when the layer is built, with the native CRC-32 in place of the one in JavaScript.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerInForce: Layer.Layer<never> = Layer.effectContext(inForce)

@@ -1,8 +1,4 @@
-/**
- * Downloads to disk: a file appears complete under its name, or not at all.
- *
- * @since 0.1.0
- */
+/** Downloads to disk: a file appears complete under its name, or not at all. */
 import type { Checksum } from "@stevedore/core/Checksum"
 import type { DownloadError } from "@stevedore/core/DownloadError"
 import * as Downloads from "@stevedore/core/Downloads"
@@ -26,7 +22,6 @@ import * as PartLock from "./internal/partLock.js"
 /**
  * How a file is downloaded.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -72,7 +67,6 @@ export interface Options {
 /**
  * A file that has been saved to disk.
  *
- * @since 0.1.0
  * @category models
  */
 export interface DownloadedFile {
@@ -89,7 +83,6 @@ export interface DownloadedFile {
 /**
  * Whether a file can be downloaded to a path, before anything is requested: {@link toFile} checks the same first.
  *
- * @since 0.1.0
  * @category validation
  */
 export const checkTarget = (
@@ -115,7 +108,6 @@ export const checkTarget = (
  * const saved = NodeDownloads.toFile("1kf00nQk9yfWKfsTDni8aO", "interview.mp4")
  * const stubborn = NodeDownloads.toFile("1kf00nQk9yfWKfsTDni8aO", "interview.mp4", { overwrite: true, keep: true })
  *
- * @since 0.1.0
  * @category downloads
  */
 export const toFile = (
@@ -173,7 +165,6 @@ const keptPath = (fileId: string, path: string): string =>
 /**
  * A file and its target path.
  *
- * @since 0.1.0
  * @category models
  */
 export interface DownloadTarget {
@@ -188,7 +179,6 @@ export interface DownloadTarget {
 /**
  * The outcome of one of several downloads.
  *
- * @since 0.1.0
  * @category models
  */
 export type DownloadOutcome =
@@ -202,7 +192,6 @@ export type DownloadOutcome =
 /**
  * How several files are downloaded.
  *
- * @since 0.1.0
  * @category models
  */
 export interface AllOptions extends Omit<Options, "size" | "checksum" | "onKept" | "onSaved" | "onProgress"> {
@@ -223,7 +212,6 @@ export interface AllOptions extends Omit<Options, "size" | "checksum" | "onKept"
  *   Stream.runForEach((outcome) => Effect.log(outcome.target.path, outcome._tag))
  * )
  *
- * @since 0.1.0
  * @category downloads
  */
 export const downloadAll = <E, R>(
@@ -250,7 +238,6 @@ export const downloadAll = <E, R>(
  * const outcomes = (targets: Iterable<NodeDownloads.DownloadTarget>) =>
  *   Stream.fromIterable(targets).pipe(NodeDownloads.downloadAllWith({ overwrite: true }), Stream.runCollect)
  *
- * @since 0.1.0
  * @category downloads
  */
 export const downloadAllWith =

@@ -1,8 +1,4 @@
-/**
- * Object storage over Node's sockets: bytes move between disk and socket in reused buffers.
- *
- * @since 0.1.0
- */
+/** Object storage over Node's sockets: bytes move between disk and socket in reused buffers. */
 import type { PutRequest, Service } from "@stevedore/core/ObjectStorage"
 import { ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
@@ -34,7 +30,6 @@ import { WritePace } from "./internal/writePace.js"
 /**
  * Which certificates to trust, and the proxy.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -296,7 +291,6 @@ const get = (pool: ConnectionPool.ConnectionPool): Transport.StorageTransport["g
  * Interruption closes the connection at once. Only what the request specifies is sent: no trace headers, no encodings but
  * `identity`, and the URL as it was signed, also through a proxy.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (options: Options = {}): Effect.Effect<Service, never, Scope.Scope> =>
@@ -332,7 +326,6 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
  *   )
  * )
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options = {}): Layer.Layer<ObjectStorage> => Layer.scoped(ObjectStorage, make(options))

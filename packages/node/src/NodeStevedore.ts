@@ -1,8 +1,4 @@
-/**
- * Everything the programs need on Node, as one layer.
- *
- * @since 0.1.0
- */
+/** Everything the programs need on Node, as one layer. */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as BandwidthLimit from "@stevedore/core/BandwidthLimit"
 import * as HttpObjectStorage from "@stevedore/core/HttpObjectStorage"
@@ -27,7 +23,6 @@ import * as NodeObjectStorage from "./NodeObjectStorage.js"
 /**
  * The services that the layers provide.
  *
- * @since 0.1.0
  * @category models
  */
 export type NodeStevedore = ServiceApi.ServiceApi | ObjectStorage | TransferGate.TransferGate
@@ -35,7 +30,6 @@ export type NodeStevedore = ServiceApi.ServiceApi | ObjectStorage | TransferGate
 /**
  * How uploads are recorded, so that running them again resumes them.
  *
- * @since 0.1.0
  * @category models
  */
 export interface LedgerOptions {
@@ -46,7 +40,6 @@ export interface LedgerOptions {
 /**
  * How object storage is reached.
  *
- * @since 0.1.0
  * @category models
  */
 export interface StorageOptions {
@@ -57,7 +50,6 @@ export interface StorageOptions {
 /**
  * How the service is called; storage is not affected.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ClientOptions extends Pick<ServiceApi.Options, "transformClient"> {}
@@ -65,7 +57,6 @@ export interface ClientOptions extends Pick<ServiceApi.Options, "transformClient
 /**
  * The proxy, for both the service and storage.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ProxyOptions {
@@ -77,7 +68,6 @@ export interface ProxyOptions {
  * Where the service is, and its token. The profile defaults to `ServiceProfile.standard`, and the base URL to the
  * profile's own.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options
@@ -88,7 +78,6 @@ export interface Options
  * Each option as a `Config`. By default, the base URL is read from `STEVEDORE_BASE_URL` and the token from
  * `STEVEDORE_TOKEN`.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ConfigOptions
@@ -101,7 +90,6 @@ type Transport<R> = Layer.Layer<ServiceApi.ServiceApi | ObjectStorage, never, Se
  * An HTTP client over Node's sockets, the one of {@link layer}: for requests with bodies in memory, a redirect is a
  * response like any other, and nothing is sent that the request does not specify.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerClient = ({ proxy }: ProxyOptions = {}): Layer.Layer<HttpClient.HttpClient> =>
@@ -169,7 +157,6 @@ const over = <R>(
  *   }))
  * )
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
@@ -189,7 +176,6 @@ export const layer = (options: Options): Layer.Layer<NodeStevedore, ConfigError.
  *   token: Config.redacted("ARCHIVE_TOKEN")
  * }).pipe(Layer.provide(RetryPolicy.layer({ attempts: 8, base: "250 millis", cap: "20 seconds" })))
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
@@ -211,7 +197,6 @@ export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeSteved
  *   Layer.provide(NodeHttpClient.layerUndici)
  * )
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerWithoutHttpClient = (

@@ -1,8 +1,4 @@
-/**
- * Names from elsewhere, made safe as local file names.
- *
- * @since 0.1.0
- */
+/** Names from elsewhere, made safe as local file names. */
 
 import * as WindowsNames from "./internal/windowsNames.js"
 
@@ -20,7 +16,6 @@ const longest = 255
  *
  * const saved = NodeDownloads.toFile("1kf00nQk9yfWKfsTDni8aO", SafeName.safeName("../interview.mp4"))
  *
- * @since 0.1.0
  * @category constructors
  */
 export const safeName = (name: string): string => {

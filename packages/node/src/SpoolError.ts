@@ -1,8 +1,4 @@
-/**
- * The error of a stream's temporary copy on disk.
- *
- * @since 0.1.0
- */
+/** The error of a stream's temporary copy on disk. */
 import { tooManyOpen } from "@stevedore/core/ConnectionError"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import { quoted } from "@stevedore/core/Json"
@@ -13,7 +9,6 @@ import * as Schema from "effect/Schema"
  * A stream cannot be written to its temporary file: there is no space, no permission or no such directory. Nothing of it
  * is left there.
  *
- * @since 0.1.0
  * @category errors
  */
 export class SpoolUnwritable extends Schema.TaggedError<SpoolUnwritable>("@stevedore/node/SpoolUnwritable")(
@@ -28,9 +23,6 @@ export class SpoolUnwritable extends Schema.TaggedError<SpoolUnwritable>("@steve
     attempts: Recovery.noAttempts
   }
 ) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }

@@ -1,8 +1,6 @@
 /**
  * The service for your own users' pages, as an app to mount in your server, which holds the token so that the pages do
  * not.
- *
- * @since 0.1.0
  */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
@@ -34,7 +32,6 @@ import * as UploadOutbox from "./UploadOutbox.js"
 /**
  * What a user wants to do. Sizes are in bytes.
  *
- * @since 0.1.0
  * @category models
  */
 export type Call =
@@ -50,7 +47,6 @@ export type Call =
 /**
  * An upload that the service has opened, and its file. Later calls refer to it only by this id.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Opened {
@@ -63,7 +59,6 @@ export interface Opened {
 /**
  * Who may do what, and what is told of it.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options<User, E, R, R2 = never, E2 = never, R3 = never, E3 = never, R4 = never> {
@@ -377,7 +372,6 @@ const once = RetryPolicy.layer({ attempts: 1, longestRetryAfter: "10 seconds" })
  * const main = Layer.launch(server)
  * // NodeRuntime.runMain(main)
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = <User, E, R, R2 = never, E2 = never, R3 = never, E3 = never, R4 = never>(

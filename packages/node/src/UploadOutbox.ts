@@ -1,7 +1,5 @@
 /**
  * What `StevedoreHttpApp` remembers of each upload: whose it is, until its hooks have heard of it, and that they have.
- *
- * @since 0.1.0
  */
 import type * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { Metadata } from "@stevedore/core/Metadata"
@@ -30,7 +28,6 @@ const Complete = Schema.Struct({
 /**
  * What the service is told when an upload is complete, so that it can be told again.
  *
- * @since 0.1.0
  * @category models
  */
 export type Complete = typeof Complete.Type
@@ -48,7 +45,6 @@ const fields = {
  * An upload. Its `phase` is `completing` from before the service is told that it is complete until the hook has been
  * called; `complete` is what the service is told, and `answer` what the page is told once all is done.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Entry<User> extends Schema.Struct.Type<typeof fields> {
@@ -59,7 +55,6 @@ export interface Entry<User> extends Schema.Struct.Type<typeof fields> {
 /**
  * A store of entries.
  *
- * @since 0.1.0
  * @category models
  */
 export interface UploadOutbox<User> {
@@ -82,7 +77,6 @@ const hasFields = (value: unknown): value is Readonly<Record<string, unknown>> =
  * Whether two values are equal, as `Equal` has it, or are arrays or plain objects of equal fields. Objects of a class that
  * does not implement `Equal` are the same only if they are one: what is private in them cannot be compared.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const sameUser = (one: unknown, other: unknown): boolean => {
@@ -99,7 +93,6 @@ const mostEntries = 10_000
  * An outbox of this process, which a restart empties. It knows the last 10,000 uploads: of an older one, the metadata is
  * gone, and the hook is called again if it is completed again.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const inMemory = <User>(): UploadOutbox<User> => {
@@ -124,7 +117,6 @@ export const inMemory = <User>(): UploadOutbox<User> => {
 /**
  * Where and how entries are kept.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options<User, I> {
@@ -162,7 +154,6 @@ const Index = Schema.parseJson(Schema.Array(Schema.String))
  *     outbox: UploadOutbox.make({ store, user: Schema.String })
  *   })).pipe(Effect.provide(NodeKeyValueStore.layerFileSystem("/var/lib/uploads")))
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = <User, I>(

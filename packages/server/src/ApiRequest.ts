@@ -1,8 +1,4 @@
-/**
- * Reads and checks what clients send to the service. Every refusal names the field.
- *
- * @since 0.1.0
- */
+/** Reads and checks what clients send to the service. Every refusal names the field. */
 import * as Metadata from "@stevedore/core/Metadata"
 import type * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import { charactersIn } from "@stevedore/core/UploadSource"
@@ -17,7 +13,6 @@ import * as ServiceRefused from "./ServiceRefused.js"
 /**
  * The largest single upload, and the largest upload of any kind, in bytes: decimal gigabytes (service contract).
  *
- * @since 0.1.0
  * @category constants
  */
 export const LARGEST = { single: 5_000_000_000, multipart: 10_000_000_000 } as const
@@ -132,7 +127,6 @@ const toDeclaration = (body: typeof SingleBody.Type): Declaration => ({
 /**
  * Parses the body of an initiate request for a single upload.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const parseInitiate = (
@@ -147,7 +141,6 @@ export const parseInitiate = (
 /**
  * Parses the body of an initiate request for a multipart upload.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const parseInitiateLarge = (
@@ -165,7 +158,6 @@ export const parseInitiateLarge = (
 /**
  * Parses the body of a complete request for a multipart upload.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const parseCompleteLarge = (
@@ -193,7 +185,6 @@ const ImportBody = Schema.Struct({
 /**
  * Parses the body of a request that makes a file an entry of a project.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const parseImport = (
@@ -208,7 +199,6 @@ export const parseImport = (
  * Checks the body of a complete request for a single upload: it must have every entry that the profile names, each of
  * the right type, and fixed values as they are.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const checkComplete = (

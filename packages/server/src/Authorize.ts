@@ -1,8 +1,4 @@
-/**
- * Who sends a request. The default asks a table of tokens; whoever has sessions of his own asks those.
- *
- * @since 0.1.0
- */
+/** Who sends a request. The default asks a table of tokens; whoever has sessions of his own asks those. */
 import type * as Headers from "@effect/platform/Headers"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,7 +11,6 @@ import * as Tokens from "./Tokens.js"
  * A client: its tenant, whose files it sees and no others, who it is there, and what it may do. `write` is for uploads,
  * `read` for everything else.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Principal {
@@ -28,7 +23,6 @@ export interface Principal {
 /**
  * What says who sends a request, from its headers: a refusal is the answer.
  *
- * @since 0.1.0
  * @category tags
  */
 export class Authorize extends Context.Tag("@stevedore/server/Authorize")<
@@ -41,7 +35,6 @@ const BEARER = /^Bearer +(\S+)$/i
 /**
  * Bearer tokens that {@link Tokens.Tokens} knows.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerBearer: Layer.Layer<Authorize, never, Tokens.Tokens> = Layer.effect(

@@ -1,8 +1,6 @@
 /**
  * Where the bytes of one write are kept: in memory, or in a file. The object store is built on this port, so both
  * adapters follow the same rules for multipart, etags and ranges.
- *
- * @since 0.1.0
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -21,7 +19,6 @@ import type * as StorageRefused from "./StorageRefused.js"
 /**
  * The bytes of one write. `size` is in bytes.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Blob {
@@ -39,7 +36,6 @@ export interface Blob {
 /**
  * Stores streams of bytes, each as a blob.
  *
- * @since 0.1.0
  * @category models
  */
 export interface BlobStore {
@@ -69,7 +65,6 @@ const slice = (chunks: ReadonlyArray<Uint8Array>, offset: number, length: number
 /**
  * Blobs in memory, for tests.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const memory: BlobStore = {
@@ -198,7 +193,6 @@ const writeIn = (
 /**
  * Blobs that stay when the process ends: each is on the disk before its write succeeds.
  *
- * @since 0.1.0
  * @category models
  */
 export interface KeptBlobs extends BlobStore {
@@ -214,7 +208,6 @@ export interface KeptBlobs extends BlobStore {
  * Blobs as files of a folder that is made if it is missing, for its owner alone, and stays. What is there at the start stays
  * too: whoever knows which names are in use removes the others, when they are old enough.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const kept = (
@@ -249,7 +242,6 @@ export const kept = (
  * Blobs as files in a new folder below `directory`, which is removed when the scope closes. A write holds a buffer of what
  * has come, of 256 KiB at most.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const directory = (

@@ -1,8 +1,4 @@
-/**
- * The store that a service puts in front of its clients: an object store whose URLs are signed.
- *
- * @since 0.1.0
- */
+/** The store that a service puts in front of its clients: an object store whose URLs are signed. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,7 +10,6 @@ import * as UrlSigner from "./UrlSigner.js"
 /**
  * An object store, and a pre-signed URL for whatever a client does there.
  *
- * @since 0.1.0
  * @category models
  */
 export interface FileStoreService extends ObjectStore.ObjectStoreService {
@@ -24,7 +19,6 @@ export interface FileStoreService extends ObjectStore.ObjectStoreService {
 /**
  * The service tag of the store.
  *
- * @since 0.1.0
  * @category tags
  */
 export class FileStore extends Context.Tag("@stevedore/server/FileStore")<FileStore, FileStoreService>() {}
@@ -33,7 +27,6 @@ export class FileStore extends Context.Tag("@stevedore/server/FileStore")<FileSt
  * Where a store is reached that cannot sign, and what signs for it. `origin` is as clients see it, such as
  * `https://files.example`; paths are `/bucket/key`, after `path`.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Signing {
@@ -48,7 +41,6 @@ export interface Signing {
  * The store with URLs that `signing` makes, unless it signs its own. Whoever serves it there checks them with the same
  * credential: `StorageApp`.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const signed = (store: ObjectStore.ObjectStoreService, signing: Signing): FileStoreService => ({
@@ -70,7 +62,6 @@ export const signed = (store: ObjectStore.ObjectStoreService, signing: Signing):
 /**
  * {@link signed} as a layer.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (signing: Signing): Layer.Layer<FileStore, never, ObjectStore.ObjectStore> =>

@@ -4,8 +4,6 @@
  * A port, so that a service can keep its rows in memory or in SQL. Whoever works on a row holds it by a lease: a claim that
  * ends by itself, so that another instance takes over what a dead one leaves. A change of state asks for the lease, and of
  * two that try, one succeeds. Times are in milliseconds of the table's own clock, and so of one clock for all instances.
- *
- * @since 0.1.0
  */
 import type { Metadata } from "@stevedore/core/Metadata"
 import * as Context from "effect/Context"
@@ -24,7 +22,6 @@ import { errorCode } from "./internal/errorCode.js"
  * - `finalized`: a file. `failed`: it can never become one.
  * - `removing`, `removed`: its bytes go, and are gone.
  *
- * @since 0.1.0
  * @category models
  */
 export type FileState =
@@ -40,7 +37,6 @@ export type FileState =
 /**
  * A file that begins its life. `size` is in bytes, and `lifetimeMillis` how long it may stay unfinished.
  *
- * @since 0.1.0
  * @category models
  */
 export interface NewFile {
@@ -63,7 +59,6 @@ export interface NewFile {
  * How much a tenant may have: bytes and files, those that are stored and those whose upload is under way. What is undefined
  * is not limited.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Quota {
@@ -74,7 +69,6 @@ export interface Quota {
 /**
  * The row of a file.
  *
- * @since 0.1.0
  * @category models
  */
 export interface FileRow extends Omit<NewFile, "state" | "lifetimeMillis"> {
@@ -97,7 +91,6 @@ export interface FileRow extends Omit<NewFile, "state" | "lifetimeMillis"> {
 /**
  * How an upload ends, or goes on after its bytes are there.
  *
- * @since 0.1.0
  * @category models
  */
 export type Outcome =
@@ -112,7 +105,6 @@ export type Outcome =
  * Something that happened to a file, written in the change that made it happen. `id` is the same however often the event is
  * delivered.
  *
- * @since 0.1.0
  * @category models
  */
 export interface FileEvent {
@@ -126,7 +118,6 @@ export interface FileEvent {
 /**
  * A page of a tenant's files, by the time of their creation. `after` is the last file of the page before.
  *
- * @since 0.1.0
  * @category models
  */
 export interface PageRequest {
@@ -138,7 +129,6 @@ export interface PageRequest {
 /**
  * The table cannot be read or written.
  *
- * @since 0.1.0
  * @category errors
  */
 export class TableFailed extends Schema.TaggedError<TableFailed>("@stevedore/server/TableFailed")("TableFailed", {
@@ -153,7 +143,6 @@ export class TableFailed extends Schema.TaggedError<TableFailed>("@stevedore/ser
 /**
  * What a table does. A lease is `owner`, a name that nobody else has, and its length in milliseconds.
  *
- * @since 0.1.0
  * @category models
  */
 export interface FileTableService {
@@ -214,7 +203,6 @@ export interface FileTableService {
  * How long after its removal a file is looked after once more, in milliseconds: whatever was on its way to the store then is
  * there now.
  *
- * @since 0.1.0
  * @category constants
  */
 export const SECOND_LOOK_MILLIS = 3_600_000
@@ -222,7 +210,6 @@ export const SECOND_LOOK_MILLIS = 3_600_000
 /**
  * The service tag of the table.
  *
- * @since 0.1.0
  * @category tags
  */
 export class FileTable extends Context.Tag("@stevedore/server/FileTable")<FileTable, FileTableService>() {}

@@ -1,8 +1,4 @@
-/**
- * The table of files in memory: for one process, and for tests under `TestClock`.
- *
- * @since 0.1.0
- */
+/** The table of files in memory: for one process, and for tests under `TestClock`. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -33,7 +29,6 @@ const newestFirst = Order.combine(
 /**
  * An empty table.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (): FileTableService => {
@@ -213,7 +208,6 @@ export const make = (): FileTableService => {
 /**
  * An empty table in memory.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer: Layer.Layer<FileTable> = Layer.sync(FileTable, make)

@@ -1,15 +1,10 @@
-/**
- * What the service says on the wire about uploads and files, and the rules that need no state.
- *
- * @since 0.1.0
- */
+/** What the service says on the wire about uploads and files, and the rules that need no state. */
 import type { Metadata } from "@stevedore/core/Metadata"
 
 /**
  * What a client declares when it initiates an upload. `size` is in bytes. `metadata` is an addition to the interface: what
  * the application wants to know of the file, within the bounds of `Metadata`.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Declaration {
@@ -22,7 +17,6 @@ export interface Declaration {
 /**
  * The file record, as sent on the wire. `metadata` is an addition to the interface, and only there if the file has some.
  *
- * @since 0.1.0
  * @category models
  */
 export interface FileRecord {
@@ -39,7 +33,6 @@ export interface FileRecord {
 /**
  * An upload that waits for one PUT.
  *
- * @since 0.1.0
  * @category models
  */
 export interface SingleSession {
@@ -50,7 +43,6 @@ export interface SingleSession {
 /**
  * An upload that waits for its parts: a URL for each, ordered by part number.
  *
- * @since 0.1.0
  * @category models
  */
 export interface MultipartSession {
@@ -65,7 +57,6 @@ const LARGEST_PART_COUNT = 10_000
  * How many parts a server chooses for a size if the client leaves it open: parts of the recommended size, but never
  * below the minimum size and never more than 10000. Sizes are in bytes.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const chooseParts = (
@@ -81,7 +72,6 @@ export const chooseParts = (
 /**
  * The `Content-Disposition` of a download: it is stored under the file's own name, and never shown in a page.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const attachment = (name: string): string =>

@@ -1,7 +1,5 @@
 /**
  * Where whoever embeds the service has a say: who may upload what, whether a file may stay, and what follows from it.
- *
- * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,7 +13,6 @@ import type * as StorageRefused from "./StorageRefused.js"
 /**
  * The hooks. Each has a default that does nothing.
  *
- * @since 0.1.0
  * @category models
  */
 export interface HooksService {
@@ -44,7 +41,6 @@ export interface HooksService {
 /**
  * What the service does without hooks of one's own.
  *
- * @since 0.1.0
  * @category constants
  */
 export const none: HooksService = {
@@ -56,7 +52,6 @@ export const none: HooksService = {
 /**
  * The hooks as a reference: {@link none}, unless they are provided.
  *
- * @since 0.1.0
  * @category references
  */
 export class Hooks extends Context.Reference<Hooks>()("@stevedore/server/Hooks", {

@@ -1,8 +1,6 @@
 /**
  * The identifiers that a service issues. All of them come from Effect's `Random`, so a seeded `Random` makes a run
  * repeatable to the last character. Where nobody may guess them, give the program the `Random` of {@link layerSecure}.
- *
- * @since 0.1.0
  */
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
@@ -22,7 +20,6 @@ const fromAlphabet = (alphabet: string, length: number): Effect.Effect<string> =
 /**
  * The id of a file, an upload or a record: 22 characters of Base62 (service contract: ids).
  *
- * @since 0.1.0
  * @category constructors
  */
 export const recordId: Effect.Effect<string> = fromAlphabet(BASE62, 22)
@@ -30,7 +27,6 @@ export const recordId: Effect.Effect<string> = fromAlphabet(BASE62, 22)
 /**
  * The id of a multipart upload. Opaque to every client, and as long as S3's.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const uploadId: Effect.Effect<string> = fromAlphabet(BASE62, 96)
@@ -38,7 +34,6 @@ export const uploadId: Effect.Effect<string> = fromAlphabet(BASE62, 96)
 /**
  * What makes a token nobody can guess: 43 characters of Base62, which are 256 bits.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const secret: Effect.Effect<string> = fromAlphabet(BASE62, 43)
@@ -46,7 +41,6 @@ export const secret: Effect.Effect<string> = fromAlphabet(BASE62, 43)
 /**
  * A request id as the service and storage send it: 16 upper-case hexadecimal digits.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const requestId: Effect.Effect<string> = Effect.map(fromAlphabet(HEX, 16), (id) => id.toUpperCase())
@@ -55,7 +49,6 @@ export const requestId: Effect.Effect<string> = Effect.map(fromAlphabet(HEX, 16)
  * An etag: 32 hexadecimal digits in quotes, new for every write. Like an etag under KMS, it is not a checksum of the
  * bytes: a client that takes it for an MD5 fails here as it would in production.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const etag: Effect.Effect<string> = Effect.map(fromAlphabet(HEX, 32), (digits) => `"${digits}"`)
@@ -94,7 +87,6 @@ const randomOf = (nextDouble: () => number): Random.Random => {
 /**
  * A `Random` that nobody can predict, from the platform's Web Crypto. Effect's own is fast, and not made for secrets.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerSecure: Layer.Layer<never> = Layer.setRandom(randomOf(secureDouble))

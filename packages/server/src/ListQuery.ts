@@ -1,8 +1,4 @@
-/**
- * The query of a list request, read and checked: `page[...]`, `sort` and `filter[...]`.
- *
- * @since 0.1.0
- */
+/** The query of a list request, read and checked: `page[...]`, `sort` and `filter[...]`. */
 import * as Either from "effect/Either"
 import type { Filter, ListRecord, Resource } from "./ListResources.js"
 import * as ServiceRefused from "./ServiceRefused.js"
@@ -10,7 +6,6 @@ import * as ServiceRefused from "./ServiceRefused.js"
 /**
  * One field to sort by, and the direction.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Sort {
@@ -22,7 +17,6 @@ export interface Sort {
  * A well-formed list request. `signature` is the same for two requests that walk the same list, whatever page they ask
  * for.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ListQuery {
@@ -64,7 +58,6 @@ const parseSort = (resource: Resource, texts: ReadonlyArray<string>): Refusable<
 /**
  * The values at a path in a record. A list on the way stands for all its elements. A missing value is `null`.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const valuesAt = (record: unknown, path: string): ReadonlyArray<unknown> =>
@@ -169,7 +162,6 @@ const parseFilters = (
  * Reads the query of a list request: `search` is the part after the question mark. Unknown parameters and filters, and
  * values out of range, are refused with a 400 `ValidationError` that names the parameter.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const parse = (resource: Resource, path: string, search: string): Refusable<ListQuery> =>

@@ -1,13 +1,8 @@
-/**
- * The list endpoints of the service: their filters, sort fields and records (service contract: list endpoints).
- *
- * @since 0.1.0
- */
+/** The list endpoints of the service: their filters, sort fields and records (service contract: list endpoints). */
 
 /**
  * A record of a list, as sent on the wire. Every record has an `id` and a `created_at`.
  *
- * @since 0.1.0
  * @category models
  */
 export type ListRecord = Readonly<Record<string, unknown>>
@@ -17,7 +12,6 @@ export type ListRecord = Readonly<Record<string, unknown>>
  * for a record that has none. `text`: `contains` or `equal_to`. `time`: `gt` or `gte`, `lt` or `lte`. `flag`: `true` or
  * `false`.
  *
- * @since 0.1.0
  * @category models
  */
 export type FilterKind = "id" | "text" | "time" | "flag"
@@ -25,7 +19,6 @@ export type FilterKind = "id" | "text" | "time" | "flag"
 /**
  * A filter of a list: how it compares, and with what.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Filter {
@@ -37,7 +30,6 @@ export interface Filter {
 /**
  * One list endpoint. A request may name only one of the filters in `exclusive`.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Resource {
@@ -66,7 +58,6 @@ const byName = ["created_at", "name"]
 /**
  * The list endpoints by the end of their path, after `/v1`. Only `folders/{id}/contents` contains an id.
  *
- * @since 0.1.0
  * @category constants
  */
 export const resources: Readonly<Record<string, Resource>> = {
@@ -97,7 +88,6 @@ export const resources: Readonly<Record<string, Resource>> = {
  * The list endpoints of a sandbox: {@link resources}, and any others that it was given records for, which have no
  * filters.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const withOthers = (given: Iterable<string>): Readonly<Record<string, Resource>> => ({
@@ -111,7 +101,6 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
  * A 22-character Base62 id made of a word and a number. The same arguments always give the same id, so tests can name
  * it.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const seedId = (word: string, index: number): string => {
@@ -128,7 +117,6 @@ const MINUTE_MILLIS = 60_000
 /**
  * `count` projects, created a minute apart; the default sort puts the last one first.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const seedProjects = (count: number): ReadonlyArray<ListRecord> =>

@@ -1,8 +1,6 @@
 /**
  * Where the lists of a service come from: projects, tags, or whatever its owner has. The service's own list of files is not
  * among them.
- *
- * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,7 +14,6 @@ import type * as ServiceRefused from "./ServiceRefused.js"
 /**
  * A page: its records, how many there are on all pages, and where the next one begins.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Page {
@@ -32,7 +29,6 @@ export interface Page {
  * A page as sent on the wire. `next_cursor` is absent if the whole list fits on one page, and null on the last of several
  * (service contract: pagination).
  *
- * @since 0.1.0
  * @category models
  */
 export interface WirePage {
@@ -47,7 +43,6 @@ export interface WirePage {
 /**
  * A page as sent on the wire: `isFirst` if its request had no cursor.
  *
- * @since 0.1.0
  * @category conversions
  */
 export const toWire = ({ hasMore, next, records, total }: Page, isFirst: boolean): WirePage => ({
@@ -62,7 +57,6 @@ export const toWire = ({ hasMore, next, records, total }: Page, isFirst: boolean
 /**
  * A file that a client wants to be an entry of a project.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Import {
@@ -76,7 +70,6 @@ export interface Import {
  * The lists of a service. `name` is a name of `resources`, such as `projects`; `id` is what stands for `{id}` in it, else
  * empty. A source shows each client only what it may see.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ListSourceService {
@@ -96,7 +89,6 @@ export interface ListSourceService {
 /**
  * The lists of the contract, each of them empty.
  *
- * @since 0.1.0
  * @category constants
  */
 export const empty: ListSourceService = {
@@ -107,7 +99,6 @@ export const empty: ListSourceService = {
 /**
  * The lists as a reference: {@link empty}, unless a source is provided.
  *
- * @since 0.1.0
  * @category references
  */
 export class ListSource extends Context.Reference<ListSource>()("@stevedore/server/ListSource", {

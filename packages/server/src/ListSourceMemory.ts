@@ -3,8 +3,6 @@
  *
  * A cursor names the record that the next page starts after, not its position. Records that appear or vanish between
  * two pages therefore neither repeat nor hide others.
- *
- * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -27,7 +25,6 @@ const Cursor = Schema.parseJson(Schema.Struct({
 /**
  * What a cursor says: the list that it belongs to, and the sort values and id of the record that its page begins behind.
  *
- * @since 0.1.0
  * @category models
  */
 export type Cursor = typeof Cursor.Type
@@ -35,7 +32,6 @@ export type Cursor = typeof Cursor.Type
 /**
  * A cursor as clients see it.
  *
- * @since 0.1.0
  * @category conversions
  */
 export const encodeCursor = (cursor: Cursor): string => Encoding.encodeBase64Url(Schema.encodeSync(Cursor)(cursor))
@@ -50,7 +46,6 @@ const decodeCursor = (text: string, signature: string): Either.Either<Cursor, Se
 /**
  * Where the page that a query asks for begins.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const startOf = (query: ListQuery): Either.Either<Cursor, ServiceRefused.ServiceRefused> =>
@@ -61,7 +56,6 @@ export const startOf = (query: ListQuery): Either.Either<Cursor, ServiceRefused.
 /**
  * What a record is sorted by, and its id.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const keyOf = (record: ListRecord, query: ListQuery): ReadonlyArray<string> =>
@@ -117,7 +111,6 @@ const placeBehind = (all: ReadonlyArray<Keyed>, after: ReadonlyArray<string>, qu
 /**
  * The page that a query asks for, of `largestPage` records at most, whatever the query asks for.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const page = (
@@ -143,7 +136,6 @@ export const page = (
  * A source of these lists, the same for every client: records by the end of a list's path after `/v1/`, such as `tags` or
  * `folders/2sRf…/contents`. The lists of the contract that are not among them are empty; others have no filters.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (

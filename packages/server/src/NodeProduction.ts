@@ -3,8 +3,6 @@
  *
  * It needs `@effect/platform-node`, `@effect/sql`, `@effect/experimental` and `@effect/sql-pg`, which nothing else here does
  * altogether. It is therefore not in the package's index: import it from `@stevedore/server/NodeProduction`.
- *
- * @since 0.1.0
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as PgClient from "@effect/sql-pg/PgClient"
@@ -33,7 +31,6 @@ import * as Uploads from "./Uploads.js"
 /**
  * Where the instance listens, and how it behaves.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options extends ServerApp.Options, Uploads.Options, NodeListen.Options {
@@ -45,7 +42,6 @@ export interface Options extends ServerApp.Options, Uploads.Options, NodeListen.
 /**
  * An instance that answers requests.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Serving {
@@ -88,7 +84,6 @@ const database = (url: Redacted.Redacted, connections: number) =>
 /**
  * The tokens of a service by its database, whose tables are made first. For whoever administers it.
  *
- * @since 0.1.0
  * @category layers
  */
 export const tokens = (url: Redacted.Redacted): Layer.Layer<Tokens, NodeListen.ServeFailed> =>
@@ -105,7 +100,6 @@ export const tokens = (url: Redacted.Redacted): Layer.Layer<Tokens, NodeListen.S
  *
  * Downloads are links to the store. Where nothing keeps files from being replaced, it does not begin.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const serve = (options: Options): Effect.Effect<Serving, NodeListen.ServeFailed, Scope.Scope> =>

@@ -3,8 +3,6 @@
  *
  * It needs `@effect/platform-node`, `@effect/sql`, `@effect/experimental` and `@effect/sql-libsql`, which nothing else here
  * does. It is therefore not in the package's index: import it from `@stevedore/server/NodeServe`.
- *
- * @since 0.1.0
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpApp from "@effect/platform/HttpApp"
@@ -39,7 +37,6 @@ import * as Uploads from "./Uploads.js"
 /**
  * Where the service is, and how it behaves. Only the directory has no default.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options extends ServerApp.Options, Uploads.Options, NodeListen.Options {
@@ -55,7 +52,6 @@ export interface Options extends ServerApp.Options, Uploads.Options, NodeListen.
 /**
  * A service that answers requests.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Serving {
@@ -70,7 +66,6 @@ export {
   /**
    * The service cannot begin.
    *
-   * @since 0.1.0
    * @category errors
    */
   ServeFailed
@@ -94,7 +89,6 @@ const tokenIn = (file: string) =>
 /**
  * The tokens of a service by its directory, whether it runs or not. Fails if there is no service.
  *
- * @since 0.1.0
  * @category layers
  */
 export const tokens = (
@@ -126,7 +120,6 @@ export const tokens = (
  * when it can answer. When the scope closes, `/readyz` is 503, no connection is taken any more, and what is under way may end; an upload that is being completed is completed. Fails if another process has the
  * directory, or the port.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const serve = (

@@ -1,8 +1,6 @@
 /**
  * The response to a read of an object: whole or a range, under conditions. Storage and the service's download give the
  * same one.
- *
- * @since 0.1.0
  */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Either from "effect/Either"
@@ -12,7 +10,6 @@ import * as StorageRefused from "./StorageRefused.js"
 /**
  * A section of an object: `length` bytes from `offset`.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Range {
@@ -28,7 +25,6 @@ const RANGE = /^bytes=(\d*)-(\d*)$/
  * Parses a `Range` header for an object of `size` bytes. A header that is not understood, or that names several ranges,
  * is ignored, as in RFC 9110 and S3; one that lies outside the object is refused with 416.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const parseRange = (
@@ -58,7 +54,6 @@ const names = (header: string, etag: string): boolean =>
  * Decides the response to a read from the request's headers and what the store knows about the object: `If-Match`,
  * `If-None-Match`, `If-Range` and `Range`.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (

@@ -3,8 +3,6 @@
  *
  * The port says what a store does, not what a request for it looks like. A store that signs and serves its own URLs (a
  * real S3) says so with `presign`, and the sandbox then hands out that store's URLs instead of signing its own.
- *
- * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -21,7 +19,6 @@ import * as StorageRefused from "./StorageRefused.js"
  * What a store knows about an object. `size` is in bytes, `lastModified` in milliseconds of the Unix epoch, and `etag`
  * as sent on the wire, including the quotes.
  *
- * @since 0.1.0
  * @category models
  */
 export interface StoredObject {
@@ -37,7 +34,6 @@ export interface StoredObject {
 /**
  * A part that a multipart upload currently holds. `size` is in bytes.
  *
- * @since 0.1.0
  * @category models
  */
 export interface StoredPart {
@@ -50,7 +46,6 @@ export interface StoredPart {
  * What a pre-signed URL is needed for. `headers` are those that the client must send and that the signature covers;
  * `query` is sent besides, such as `response-content-disposition`; `expiresIn` is in seconds.
  *
- * @since 0.1.0
  * @category models
  */
 export interface PresignRequest {
@@ -65,7 +60,6 @@ export interface PresignRequest {
 /**
  * The query of the URL, without its signature.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const queryOf = ({ part, query }: PresignRequest): Readonly<Record<string, string>> => ({
@@ -77,7 +71,6 @@ export const queryOf = ({ part, query }: PresignRequest): Readonly<Record<string
  * Which of the objects that were stored under a key is meant: one that has become another meanwhile is refused with
  * `PreconditionFailed`.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Which {
@@ -88,7 +81,6 @@ export interface Which {
 /**
  * What an object store does. Every refusal carries S3's code and status for it.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ObjectStoreService {
@@ -159,7 +151,6 @@ export interface ObjectStoreService {
 /**
  * The service tag of the object store behind a sandbox.
  *
- * @since 0.1.0
  * @category tags
  */
 export class ObjectStore extends Context.Tag("@stevedore/server/ObjectStore")<ObjectStore, ObjectStoreService>() {}
@@ -167,7 +158,6 @@ export class ObjectStore extends Context.Tag("@stevedore/server/ObjectStore")<Ob
 /**
  * The minimum size of every part but the last, in bytes: 5 MiB. Storage reports it only when the upload is completed.
  *
- * @since 0.1.0
  * @category constants
  */
 export const MINIMUM_PART_BYTES = 5 * 1024 * 1024
@@ -175,7 +165,6 @@ export const MINIMUM_PART_BYTES = 5 * 1024 * 1024
 /**
  * The options of a store.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -188,7 +177,6 @@ export interface Options {
  * (`InvalidPartOrder`), unknown or with another etag (`InvalidPart`), too small and not the last (`EntityTooSmall`).
  * Etags are compared verbatim, including the quotes.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const selectParts = <P extends StoredPart>(
@@ -225,7 +213,6 @@ export const selectParts = <P extends StoredPart>(
 /**
  * A part, and its bytes.
  *
- * @since 0.1.0
  * @category models
  */
 export interface HeldPart extends StoredPart {
@@ -235,7 +222,6 @@ export interface HeldPart extends StoredPart {
 /**
  * A multipart upload that is neither completed nor aborted.
  *
- * @since 0.1.0
  * @category models
  */
 export interface HeldUpload {
@@ -246,7 +232,6 @@ export interface HeldUpload {
 /**
  * An object, and its bytes in their order. One that is sealed is never replaced.
  *
- * @since 0.1.0
  * @category models
  */
 export interface HeldObject extends StoredObject {
@@ -258,7 +243,6 @@ export interface HeldObject extends StoredObject {
  * What a store knows of its objects and uploads. Each change is one step: it has happened as a whole, for good, when its effect
  * succeeds, and not at all if it fails. One change at a time is asked for.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ObjectIndex {
@@ -335,7 +319,6 @@ const removeAll = (blobs: Iterable<BlobStore.Blob>) => Effect.forEach(blobs, (bl
  * An object store over blobs. Completing a multipart upload copies nothing: the object is the list of its parts, so
  * completion takes no time and no space, whatever the size. What it knows of them is in memory unless an index is given.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (

@@ -1,8 +1,6 @@
 /**
  * An object store in a directory, for as long as the layer lives: every write becomes a file of a folder that is removed with
  * it. What stays for good is in `SqlObjectStore`.
- *
- * @since 0.1.0
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -15,7 +13,6 @@ import type * as StorageRefused from "./StorageRefused.js"
 /**
  * Where the store keeps its files, and the options of any store.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options extends ObjectStore.Options {
@@ -26,7 +23,6 @@ export interface Options extends ObjectStore.Options {
 /**
  * Fails with `InternalError` if the directory cannot be created or written to.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (

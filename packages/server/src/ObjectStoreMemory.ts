@@ -1,8 +1,4 @@
-/**
- * An object store in memory: for tests, under `TestClock`, without a file system.
- *
- * @since 0.1.0
- */
+/** An object store in memory: for tests, under `TestClock`, without a file system. */
 import * as Layer from "effect/Layer"
 import * as BlobStore from "./BlobStore.js"
 import * as ObjectStore from "./ObjectStore.js"
@@ -10,7 +6,6 @@ import * as ObjectStore from "./ObjectStore.js"
 /**
  * An empty store in memory.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options?: ObjectStore.Options): Layer.Layer<ObjectStore.ObjectStore> =>

@@ -1,8 +1,4 @@
-/**
- * Who watches what clients do. It changes nothing: tests keep a record by it, and a service may count.
- *
- * @since 0.1.0
- */
+/** Who watches what clients do. It changes nothing: tests keep a record by it, and a service may count. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Declaration } from "./Files.js"
@@ -11,7 +7,6 @@ import type { StorageRefused } from "./StorageRefused.js"
 /**
  * What is told, in the fiber of the request that it comes from, and before its response.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ObserverService {
@@ -36,7 +31,6 @@ export interface ObserverService {
 /**
  * An observer that does nothing.
  *
- * @since 0.1.0
  * @category constants
  */
 export const none: ObserverService = {
@@ -49,7 +43,6 @@ export const none: ObserverService = {
 /**
  * The observer of a request as a reference: {@link none}, unless one is provided. It is looked up for each request.
  *
- * @since 0.1.0
  * @category references
  */
 export class Observer extends Context.Reference<Observer>()("@stevedore/server/Observer", {

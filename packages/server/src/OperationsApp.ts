@@ -1,8 +1,6 @@
 /**
  * What whoever runs a service asks it: whether it lives, whether it can answer, what it counts, and what its interface is.
  * It stands outside the base path and needs no token; a proxy decides who reaches it.
- *
- * @since 0.1.0
  */
 import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApp from "@effect/platform/HttpApp"
@@ -22,7 +20,6 @@ import * as ServerMetrics from "./ServerMetrics.js"
 /**
  * How the app answers. Only `isReady` has no default.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -78,7 +75,6 @@ ${rows.join("\n")}
  * `/docs`, a page
  * that lists the calls; everything else is for `app`.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const around = <E, R>(

@@ -1,8 +1,4 @@
-/**
- * How many requests a tenant may make.
- *
- * @since 0.1.0
- */
+/** How many requests a tenant may make. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -14,7 +10,6 @@ import * as RateWindow from "./RateWindow.js"
 /**
  * Counts a request of a tenant. None means that there is no limit, and no header says one.
  *
- * @since 0.1.0
  * @category models
  */
 export type RateLimitService = (tenant: string) => Effect.Effect<Option.Option<RateWindow.Admission>>
@@ -22,7 +17,6 @@ export type RateLimitService = (tenant: string) => Effect.Effect<Option.Option<R
 /**
  * The limit as a reference: none, unless one is provided.
  *
- * @since 0.1.0
  * @category references
  */
 export class RateLimit extends Context.Reference<RateLimit>()("@stevedore/server/RateLimit", {
@@ -32,7 +26,6 @@ export class RateLimit extends Context.Reference<RateLimit>()("@stevedore/server
 /**
  * A limit for each tenant, counted by this instance alone: of several instances, each allows as much.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerMemory = (options: {

@@ -1,14 +1,9 @@
-/**
- * The service's rate limit: a number of requests per window, across all clients.
- *
- * @since 0.1.0
- */
+/** The service's rate limit: a number of requests per window, across all clients. */
 
 /**
  * What a request is told: whether it may pass, and the headers that say so. Times are in milliseconds of the Unix
  * epoch.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Admission {
@@ -21,7 +16,6 @@ export interface Admission {
 /**
  * What a request is told that is the `used`th of its window.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const admission = ({ endsAt, limit, now, used }: {
@@ -42,7 +36,6 @@ export const admission = ({ endsAt, limit, now, used }: {
 /**
  * Makes the limiter. A window starts with the first request after the previous one has ended.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (

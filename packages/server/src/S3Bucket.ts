@@ -4,8 +4,6 @@
  *
  * Rules of others are left as they are. Setting up needs `s3:PutBucketCORS` and `s3:PutLifecycleConfiguration`, looking
  * `s3:GetBucketCORS` and `s3:GetLifecycleConfiguration`, besides the rights of `S3FileStore`.
- *
- * @since 0.1.0
  */
 import { Sha256 } from "@aws-crypto/sha256-js"
 import type * as HttpClient from "@effect/platform/HttpClient"
@@ -21,7 +19,6 @@ import * as StorageRefused from "./StorageRefused.js"
 /**
  * Whether one thing about a bucket is as it should be, and what to do where it is not.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Finding {
@@ -33,7 +30,6 @@ export interface Finding {
 /**
  * A document of the bucket: the name of its part of the bucket, and its XML.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Document {
@@ -87,7 +83,6 @@ const aborts = (rule: S3Xml.Element): boolean =>
 /**
  * What {@link setup} writes into a bucket without rules.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const documents = (origins: ReadonlyArray<string>): ReadonlyArray<Document> => [
@@ -128,7 +123,6 @@ const rulesOf = ({ sendAgain }: Calls, subresource: Document["subresource"]) =>
 /**
  * Creates the bucket, unless it is there and one's own.
  *
- * @since 0.1.0
  * @category programs
  */
 export const create = (
@@ -143,7 +137,6 @@ export const create = (
  * Adds the rules that are missing: that pages of these origins may send and read, and that what is never completed is ended
  * after seven days, should the service itself be gone.
  *
- * @since 0.1.0
  * @category programs
  */
 export const setup = (
@@ -191,7 +184,6 @@ const told = (
 /**
  * Looks at all that the service needs of a bucket. Nothing is changed but for a small object that is stored and removed.
  *
- * @since 0.1.0
  * @category programs
  */
 export const check = (

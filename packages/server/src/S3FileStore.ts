@@ -9,8 +9,6 @@
  * `s3:AbortMultipartUpload`, `s3:ListMultipartUploadParts`, `s3:ListBucketMultipartUploads`, `s3:ListBucket` (without it, a
  * missing object is answered with 403), `s3:GetBucketVersioning`; on a versioned bucket `s3:GetObjectVersion`,
  * `s3:DeleteObjectVersion` and `s3:ListBucketVersions`; and under KMS `kms:GenerateDataKey` and `kms:Decrypt`.
- *
- * @since 0.1.0
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
@@ -33,7 +31,6 @@ import * as UrlSigner from "./UrlSigner.js"
 /**
  * Which bucket, and how it is reached.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -62,7 +59,6 @@ export interface Options {
  *   bytes stay where they are until the file is removed.
  * - `none`: nothing does, as in a sandbox. {@link protectionOf} never answers so.
  *
- * @since 0.1.0
  * @category models
  */
 export type Protection = "versions" | "if-none-match" | "copy" | "none"
@@ -399,7 +395,6 @@ export const calls = (options: Options) =>
  * What keeps files from being replaced in this bucket, tried out: one small object is stored and removed again. Fails with
  * `NotImplemented` where nothing can.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const protectionOf = (
@@ -420,7 +415,6 @@ export const protectionOf = (
  * The store over an HTTP client. `protection` is tried out unless it is given. `put` and `putPart` hold their body in
  * memory: the service does not call them, because its clients send to the store.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (
@@ -451,7 +445,6 @@ export const make = (
  *   }
  * }).pipe(Layer.provide(FetchHttpClient.layer))
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (

@@ -19,8 +19,6 @@
  * | `STEVEDORE_SERVE_ORIGINS` | origins whose pages may use the API, with commas between |
  *
  * `…_DATABASE_URL_FILE`, `…_S3_SECRET_ACCESS_KEY_FILE` and `…_S3_SESSION_TOKEN_FILE` name a file that holds the value.
- *
- * @since 0.1.0
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Config from "effect/Config"
@@ -39,7 +37,6 @@ import type * as S3FileStore from "./S3FileStore.js"
 /**
  * A variable is missing or wrong.
  *
- * @since 0.1.0
  * @category errors
  */
 export class SettingInvalid extends Schema.TaggedError<SettingInvalid>("@stevedore/server/SettingInvalid")(
@@ -57,7 +54,6 @@ export class SettingInvalid extends Schema.TaggedError<SettingInvalid>("@stevedo
 /**
  * The production form.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Settings {
@@ -171,7 +167,6 @@ const quotaOf = (variable: string, expected: string, read: (text: string) => num
 /**
  * How much a tenant may have; undefined where no variable says so.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const quota: Effect.Effect<Quota | undefined, SettingInvalid> = Effect.gen(function*() {
@@ -222,7 +217,6 @@ const credential = Effect.gen(function*() {
 /**
  * Origins with commas between. Left says what is wrong.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const readOrigins = (text: string): Either.Either<ReadonlyArray<string>, string> => {
@@ -236,7 +230,6 @@ export const readOrigins = (text: string): Either.Either<ReadonlyArray<string>, 
 /**
  * The origins whose pages may use the service.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const origins: Effect.Effect<ReadonlyArray<string>, SettingInvalid> = Effect.gen(function*() {
@@ -252,7 +245,6 @@ const bucket = checked(`${PREFIX}BUCKET`, "the name of a bucket", (text) => BUCK
 /**
  * The database; none where no variable names one.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const database: Effect.Effect<
@@ -264,7 +256,6 @@ export const database: Effect.Effect<
 /**
  * The bucket and how it is reached.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const store: Effect.Effect<S3FileStore.Options, SettingInvalid, FileSystem.FileSystem> = Effect.gen(
@@ -324,7 +315,6 @@ const namesBelow = (
  * Refuses a variable of the service that has no effect: because there is none of this name, or because the service that keeps
  * its files in a directory has no use for it.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const checkVariables = (form: "directory" | "bucket"): Effect.Effect<void, SettingInvalid> =>
@@ -349,7 +339,6 @@ export const checkVariables = (form: "directory" | "bucket"): Effect.Effect<void
 /**
  * The production form; none where neither a database nor a bucket is named.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const settings: Effect.Effect<Option.Option<Settings>, SettingInvalid, FileSystem.FileSystem> = Effect.gen(

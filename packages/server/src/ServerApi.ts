@@ -1,8 +1,6 @@
 /**
  * The service as an `HttpApi` value: a description only, for OpenAPI and for typed clients. `ServerApp` answers, and a test
  * requires that each of its answers is one that is described here.
- *
- * @since 0.1.0
  */
 import * as HttpApi from "@effect/platform/HttpApi"
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
@@ -18,7 +16,6 @@ import * as ServiceRefused from "./ServiceRefused.js"
 /**
  * The body of every refusal.
  *
- * @since 0.1.0
  * @category schemas
  */
 export const Refusal = Schema.Struct({ errors: Schema.NonEmptyArray(ServiceRefused.Issue) }).annotations({
@@ -32,7 +29,6 @@ const KeptMetadata = Schema.Record({ key: Schema.String, value: Schema.String })
 /**
  * The record of a file.
  *
- * @since 0.1.0
  * @category schemas
  */
 export const FileRecord = Schema.Struct({
@@ -141,7 +137,6 @@ const others = HttpApiGroup.make("service").add(
 /**
  * The description of the service, with the paths and names of the standard profile.
  *
- * @since 0.1.0
  * @category models
  */
 export class ServerApi extends HttpApi.make("stevedore")

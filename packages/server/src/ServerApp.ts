@@ -1,8 +1,4 @@
-/**
- * The service as an HTTP app: the routes of the interface, its errors, its lists, and its health.
- *
- * @since 0.1.0
- */
+/** The service as an HTTP app: the routes of the interface, its errors, its lists, and its health. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
@@ -48,7 +44,6 @@ import { toRecord, Uploads } from "./Uploads.js"
 /**
  * How the app answers. All options have defaults.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -85,7 +80,6 @@ export interface Options {
  * The profile of clients whose service is this one: the standard profile, and metadata in the field `metadata` of both
  * initiate calls, which is an addition to the interface.
  *
- * @since 0.1.0
  * @category constants
  */
 export const profile: ServiceProfile.ServiceProfile = ServiceProfile.extend(ServiceProfile.standard, {
@@ -153,7 +147,6 @@ const routed = (path: string): Router.Route["path"] => `/${path.slice(1).replace
 /**
  * The service as an app, without its storage.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (
@@ -407,7 +400,6 @@ export const make = (
 /**
  * What cannot be read of the store, as far as is known: a line each, for whoever runs the service.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const unreadable: Effect.Effect<ReadonlyArray<string>, never, FileStore> = Effect.flatMap(
@@ -418,7 +410,6 @@ export const unreadable: Effect.Effect<ReadonlyArray<string>, never, FileStore> 
 /**
  * Whether the service can answer: its table and its store do, each within five seconds.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const isReady: Effect.Effect<boolean, never, FileTable | FileStore> = Effect.gen(function*() {

@@ -1,8 +1,4 @@
-/**
- * What a service counts, by Effect's metrics, and the text in which Prometheus reads them.
- *
- * @since 0.1.0
- */
+/** What a service counts, by Effect's metrics, and the text in which Prometheus reads them. */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
@@ -14,7 +10,6 @@ import * as Option from "effect/Option"
 /**
  * Requests of the interface that were answered, by status.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const requests = Metric.counter("stevedore_requests_total", {
@@ -25,7 +20,6 @@ export const requests = Metric.counter("stevedore_requests_total", {
 /**
  * Changes of the state of a file, by the state that it has then.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const states = Metric.counter("stevedore_files_total", {
@@ -36,7 +30,6 @@ export const states = Metric.counter("stevedore_files_total", {
 /**
  * Completions that this instance took over from one that was silent for a lease.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const takeovers = Metric.counter("stevedore_lease_takeovers_total", {
@@ -47,7 +40,6 @@ export const takeovers = Metric.counter("stevedore_lease_takeovers_total", {
 /**
  * Files that a sweep looked after.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const swept = Metric.counter("stevedore_swept_files_total", {
@@ -58,7 +50,6 @@ export const swept = Metric.counter("stevedore_swept_files_total", {
 /**
  * How old the oldest event of the last delivery was, in seconds; 0 if there was none.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const outboxLag = Metric.gauge("stevedore_outbox_lag_seconds", { description: "Age of the oldest due event" })
@@ -66,7 +57,6 @@ export const outboxLag = Metric.gauge("stevedore_outbox_lag_seconds", { descript
 /**
  * How long the store took for a call, in seconds, by operation.
  *
- * @since 0.1.0
  * @category metrics
  */
 export const storeSeconds = Metric.histogram(
@@ -139,7 +129,6 @@ const familyOf = (
  * Metrics in Prometheus' text format (version 0.0.4): each family once, with its help, its type, and a line for each set of
  * labels.
  *
- * @since 0.1.0
  * @category conversions
  */
 export const toText = (pairs: ReadonlyArray<MetricPair.MetricPair.Untyped>): string => {
@@ -164,7 +153,6 @@ export const toText = (pairs: ReadonlyArray<MetricPair.MetricPair.Untyped>): str
 /**
  * All metrics of the process as {@link toText}.
  *
- * @since 0.1.0
  * @category programs
  */
 export const text: Effect.Effect<string> = Effect.map(Metric.snapshot, toText)

@@ -1,15 +1,10 @@
-/**
- * How the service refuses: one table of codes, and the envelope that carries them.
- *
- * @since 0.1.0
- */
+/** How the service refuses: one table of codes, and the envelope that carries them. */
 import * as Schema from "effect/Schema"
 import * as DiskFailure from "./internal/diskFailure.js"
 
 /**
  * The codes of the service's errors, with their titles (service contract: errors).
  *
- * @since 0.1.0
  * @category constants
  */
 export const titles = {
@@ -31,7 +26,6 @@ export const titles = {
 /**
  * A code of {@link titles}.
  *
- * @since 0.1.0
  * @category models
  */
 export type ServiceCode = keyof typeof titles
@@ -41,7 +35,6 @@ const isKnown = (code: string): code is ServiceCode => Object.hasOwn(titles, cod
 /**
  * One error of the envelope. `path` names the place in the request: fields joined by dots.
  *
- * @since 0.1.0
  * @category models
  */
 export const Issue = Schema.Struct({
@@ -54,7 +47,6 @@ export const Issue = Schema.Struct({
 /**
  * A refusal of the service. `retryAfter` is sent as the header of that name, `reason` is for the log alone.
  *
- * @since 0.1.0
  * @category errors
  */
 export class ServiceRefused extends Schema.TaggedError<ServiceRefused>("@stevedore/server/ServiceRefused")(
@@ -76,7 +68,6 @@ export class ServiceRefused extends Schema.TaggedError<ServiceRefused>("@stevedo
 /**
  * A refusal with one error, whose title comes from the table.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (
@@ -104,7 +95,6 @@ export const make = (
 /**
  * The request's `path` is not valid: 400 `ValidationError`.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const invalid = (path: string, message: string): ServiceRefused =>
@@ -113,7 +103,6 @@ export const invalid = (path: string, message: string): ServiceRefused =>
 /**
  * `what` does not exist, or no longer does: 404 `NotFound`.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const notFound = (what: string): ServiceRefused => make(404, "NotFound", { message: `${what} is unknown` })
@@ -122,7 +111,6 @@ export const notFound = (what: string): ServiceRefused => make(404, "NotFound", 
  * The service itself has no answer: 503, to be asked again in two seconds, such as when its database is away; 507 where there is
  * no room for what it is to keep; 500 where what is stored of one file cannot be read. What has failed is for the log.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const unavailable = (
@@ -157,7 +145,6 @@ const usualCodes: Readonly<Record<number, ServiceCode>> = {
 /**
  * A refusal with any status; without a code, the status's usual one.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const fromStatus = (

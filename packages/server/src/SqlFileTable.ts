@@ -3,8 +3,6 @@
  *
  * Every change is one statement that says in which state it may happen, so no transaction is open while anybody waits for
  * the store. The events are written by the database itself, in the statement that changes the state.
- *
- * @since 0.1.0
  */
 import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
@@ -218,7 +216,6 @@ const unknownDialect = (name: string) =>
 /**
  * Makes the tables that are missing: all begin with `stevedore_`. Safe to run by several instances at once.
  *
- * @since 0.1.0
  * @category migrations
  */
 export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Effect.flatMap(
@@ -287,7 +284,6 @@ const to = (operation: string) => <A, R>(effect: Effect.Effect<A, SqlError, R>):
 /**
  * The table over a database that has the tables.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> = Effect.gen(function*() {
@@ -435,7 +431,6 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
 /**
  * The table over a database, whose tables are made first.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer: Layer.Layer<FileTable, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Layer.effect(

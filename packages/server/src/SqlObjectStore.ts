@@ -4,8 +4,6 @@
  *
  * One process at a time may use a directory. What no record names is removed by a job in the background, an hour after it was
  * last written at the earliest; what a record names and is not there is told as `unreadable`.
- *
- * @since 0.1.0
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -32,7 +30,6 @@ import type * as StorageRefused from "./StorageRefused.js"
 /**
  * Where the store keeps its files, and the options of any store.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options extends ObjectStore.Options {
@@ -240,9 +237,7 @@ const compared = (
     return yield* Effect.filter(suspects, (key) => Effect.map(isWhole(key), (whole) => !whole))
   })
 
-/**
- * Makes the tables that are missing, and takes over what an earlier version has kept in files of the directory.
- */
+/** Makes the tables that are missing, and takes over what an earlier version has kept in files of the directory. */
 const migrating = (directory: string) =>
   Effect.gen(function*() {
     const files = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
@@ -258,7 +253,6 @@ const migrating = (directory: string) =>
 /**
  * The store. Fails if the directory or the database cannot be used.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (

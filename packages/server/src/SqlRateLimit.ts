@@ -1,7 +1,5 @@
 /**
  * A limit for each tenant that all instances share: it is counted in their database, by one statement for each request.
- *
- * @since 0.1.0
  */
 import * as SqlClient from "@effect/sql/SqlClient"
 import * as Duration from "effect/Duration"
@@ -22,7 +20,6 @@ interface Row {
  * first request after the one before has ended, by the clock of the database. `SqlFileTable.layer` makes the table. A request
  * that cannot be counted, since the database does not answer, is admitted: what it needs of the database says so itself.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: {

@@ -1,8 +1,4 @@
-/**
- * The tokens of a service in SQL, beside its table of files.
- *
- * @since 0.1.0
- */
+/** The tokens of a service in SQL, beside its table of files. */
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Clock from "effect/Clock"
@@ -46,7 +42,6 @@ const to = (operation: string) => <A>(effect: Effect.Effect<A, SqlError>): Effec
 /**
  * Tokens in a database that has the tables: `SqlFileTable.layer` makes them.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer: Layer.Layer<Tokens.Tokens, never, SqlClient.SqlClient> = Layer.effect(

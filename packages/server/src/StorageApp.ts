@@ -1,8 +1,6 @@
 /**
  * Storage for a service whose store cannot be reached by itself, such as a directory: an HTTP app that checks pre-signed
  * URLs, takes the bytes of an object or a part, and gives objects back, with ranges and conditions.
- *
- * @since 0.1.0
  */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
@@ -28,7 +26,6 @@ import * as UrlVerifier from "./UrlVerifier.js"
 /**
  * How storage answers. All options have defaults.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options extends Partial<StorageCors.Settings> {
@@ -84,7 +81,6 @@ const KEY = /^files\/([^/]+)\/([^/]+)$/
  * Storage as an app. A PUT that ends when its upload is being completed, or over, is refused, whenever it began: a URL that is
  * still valid cannot change a file.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (

@@ -1,14 +1,9 @@
-/**
- * The CORS rules of a bucket: what a page of another origin may send, and what it may read.
- *
- * @since 0.1.0
- */
+/** The CORS rules of a bucket: what a page of another origin may send, and what it may read. */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 
 /**
  * Whether pages of other origins may use the bucket, and whether they may read etags.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Settings {
@@ -18,7 +13,6 @@ export interface Settings {
 /**
  * The methods that a page may use.
  *
- * @since 0.1.0
  * @category constants
  */
 export const METHODS: ReadonlyArray<string> = ["GET", "HEAD", "PUT"]
@@ -27,7 +21,6 @@ export const METHODS: ReadonlyArray<string> = ["GET", "HEAD", "PUT"]
  * The headers that a page may send: only what an upload or a download needs. A page that sends a bearer token or trace
  * headers is stopped by its own preflight. `x-amz-*` is any header with that prefix.
  *
- * @since 0.1.0
  * @category constants
  */
 export const ALLOWED_HEADERS: ReadonlyArray<string> = [
@@ -45,7 +38,6 @@ const isAllowedHeader = (name: string): boolean => ALLOWED_HEADERS.includes(name
 /**
  * The headers that a page may read besides `ETag`.
  *
- * @since 0.1.0
  * @category constants
  */
 export const EXPOSED: ReadonlyArray<string> = [
@@ -59,7 +51,6 @@ export const EXPOSED: ReadonlyArray<string> = [
 /**
  * The response to a preflight, or `undefined` if the bucket does not allow what the page asks for.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const preflight = (
@@ -91,7 +82,6 @@ export const preflight = (
 /**
  * The CORS headers of a response; none if the request did not come from a page, or the bucket has no CORS.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const answerHeaders = (settings: Settings, origin: string | undefined): Readonly<Record<string, string>> => {

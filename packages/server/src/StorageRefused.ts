@@ -1,15 +1,10 @@
-/**
- * How object storage refuses: one table of codes, statuses and messages, and the XML that carries them.
- *
- * @since 0.1.0
- */
+/** How object storage refuses: one table of codes, statuses and messages, and the XML that carries them. */
 import * as Schema from "effect/Schema"
 import { errorCode } from "./internal/errorCode.js"
 
 /**
  * What storage responds for each code if nothing more specific is known: the HTTP status and the message that S3 sends.
  *
- * @since 0.1.0
  * @category constants
  */
 export const refusals = {
@@ -92,7 +87,6 @@ export const refusals = {
 /**
  * A code of {@link refusals}.
  *
- * @since 0.1.0
  * @category models
  */
 export type RefusalCode = keyof typeof refusals
@@ -102,7 +96,6 @@ export type RefusalCode = keyof typeof refusals
  * `details` become elements of the XML beside `<Code>` and `<Message>`; they never contain a signature or a credential.
  * `failure` is for the log of whoever runs the service, and in no answer.
  *
- * @since 0.1.0
  * @category errors
  */
 export class StorageRefused extends Schema.TaggedError<StorageRefused>("@stevedore/server/StorageRefused")(
@@ -128,7 +121,6 @@ export class StorageRefused extends Schema.TaggedError<StorageRefused>("@stevedo
 /**
  * A refusal from the table, with the table's message unless another is given.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (
@@ -153,7 +145,6 @@ const isKnown = (code: string): code is RefusalCode => Object.hasOwn(refusals, c
  * A refusal with any status and code, for faults and for stores with their own codes. A known code has the table's
  * message.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const fromStatus = (status: number, code: string): StorageRefused =>
@@ -172,7 +163,6 @@ const escape = (text: string): string => text.replace(/[&<>"']/g, (character) =>
 /**
  * The body of a refusal, as S3 writes it.
  *
- * @since 0.1.0
  * @category conversions
  */
 export const toXml = (refusal: StorageRefused, requestId: string): string => {

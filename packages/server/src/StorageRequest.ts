@@ -1,8 +1,4 @@
-/**
- * What storage asks of a request that brings bytes.
- *
- * @since 0.1.0
- */
+/** What storage asks of a request that brings bytes. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as StorageRefused from "./StorageRefused.js"
@@ -13,7 +9,6 @@ const LARGEST_PART_NUMBER = 10_000
 /**
  * The length that a request declares, in bytes: up to 5 GiB. Without one, or with chunks instead, it is refused.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const declaredLength = (
@@ -37,7 +32,6 @@ export const declaredLength = (
 /**
  * A body that fails at its end unless it had as many bytes as were declared.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const ofLength = <E, R>(
@@ -61,7 +55,6 @@ export const ofLength = <E, R>(
 /**
  * The number of a part: an integer from 1 to 10000.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const partNumber = (text: string): Effect.Effect<number, StorageRefused.StorageRefused> => {
@@ -77,7 +70,6 @@ export const partNumber = (text: string): Effect.Effect<number, StorageRefused.S
 /**
  * The key in a path-style path, `/bucket/key`.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const keyIn = (bucket: string, path: string): Effect.Effect<string, StorageRefused.StorageRefused> => {

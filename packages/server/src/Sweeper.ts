@@ -1,8 +1,6 @@
 /**
  * What a service does without being asked: it looks after files that nobody looks after, and tells the hooks what happened.
  * Any number of instances may do so at once.
- *
- * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -23,7 +21,6 @@ const EVENT_LEASE_MILLIS = 60_000
  * Delivers up to 20 events that are due to the hooks, and answers how many were delivered. An event is gone only when its
  * hook has succeeded; one that fails, or is not done in a minute, is due again a minute after it was taken.
  *
- * @since 0.1.0
  * @category programs
  */
 export const deliver: Effect.Effect<number, TableFailed, FileTable> = Effect.gen(function*() {
@@ -59,7 +56,6 @@ const steady = <E, R>(what: string, effect: Effect.Effect<unknown, E, R>): Effec
  * Sweeps and delivers for as long as the layer lives. `every` is the time between two sweeps and defaults to 5 seconds;
  * events are looked for each second. What a hook takes long for holds up nothing else.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options?: {

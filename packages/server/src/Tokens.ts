@@ -1,8 +1,4 @@
-/**
- * The tokens that a service accepts. A token is shown once, when it is made; what is kept is its SHA-256.
- *
- * @since 0.1.0
- */
+/** The tokens that a service accepts. A token is shown once, when it is made; what is kept is its SHA-256. */
 import { Sha256 } from "@aws-crypto/sha256-js"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -19,15 +15,11 @@ import * as Identifiers from "./Identifiers.js"
 /**
  * What a token allows: `read` for records, lists and downloads, `write` for uploads and removals.
  *
- * @since 0.1.0
  * @category models
  */
 export const Scope = Schema.Literal("read", "write")
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type Scope = typeof Scope.Type
 
 const TENANT = /^[A-Za-z0-9][\w.-]{0,63}$/
@@ -36,7 +28,6 @@ const TENANT = /^[A-Za-z0-9][\w.-]{0,63}$/
  * Whether a tenant may have this name: at most 64 letters, digits, dots, hyphens and underscores, of which the first is a letter
  * or a digit. It is part of keys and paths.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isTenant = (name: string): boolean => TENANT.test(name)
@@ -44,7 +35,6 @@ export const isTenant = (name: string): boolean => TENANT.test(name)
 /**
  * No tenant may have this name: see {@link isTenant}.
  *
- * @since 0.1.0
  * @category errors
  */
 export class TenantInvalid extends Schema.TaggedError<TenantInvalid>("@stevedore/server/TenantInvalid")(
@@ -59,7 +49,6 @@ export class TenantInvalid extends Schema.TaggedError<TenantInvalid>("@stevedore
 /**
  * What is kept of a token. `id` names it to whoever administers the service. Times are in milliseconds of the Unix epoch.
  *
- * @since 0.1.0
  * @category models
  */
 export interface TokenRecord {
@@ -74,7 +63,6 @@ export interface TokenRecord {
 /**
  * A table of tokens, by the SHA-256 of each.
  *
- * @since 0.1.0
  * @category models
  */
 export interface TokensService {
@@ -90,7 +78,6 @@ export interface TokensService {
 /**
  * The service tag of the table.
  *
- * @since 0.1.0
  * @category tags
  */
 export class Tokens extends Context.Tag("@stevedore/server/Tokens")<Tokens, TokensService>() {}
@@ -98,7 +85,6 @@ export class Tokens extends Context.Tag("@stevedore/server/Tokens")<Tokens, Toke
 /**
  * The SHA-256 of a token, in hexadecimal digits.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const hashOf = (token: string): string => {
@@ -111,7 +97,6 @@ export const hashOf = (token: string): string => {
  * Makes a token and keeps its record: `api.` and 43 characters of Base62, which is all that anybody is ever shown of it.
  * `lifetime` defaults to 30 days (service contract).
  *
- * @since 0.1.0
  * @category constructors
  */
 export const create = (options: {
@@ -145,7 +130,6 @@ export const create = (options: {
 /**
  * Tokens in memory.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerMemory: Layer.Layer<Tokens> = Layer.sync(Tokens, () => {

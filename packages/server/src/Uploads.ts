@@ -13,8 +13,6 @@
  * | 4 Complete at the store | an object, and a row that is `completing` | the same: the object is there, so forward |
  * | 5 `finalized`, and its event in the same change | nothing half done | – |
  * | 6 `removing`, then `removed` | bytes that nobody needs | any sweeper |
- *
- * @since 0.1.0
  */
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as UploadPlan from "@stevedore/core/UploadPlan"
@@ -51,7 +49,6 @@ import * as StorageRefused from "./StorageRefused.js"
 /**
  * How uploads are treated. All options have defaults.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -104,7 +101,6 @@ export interface Options {
 /**
  * The parts that a client lists.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ListedParts {
@@ -115,7 +111,6 @@ export interface ListedParts {
 /**
  * The transitions of the state machine. Each fails with the service's answer.
  *
- * @since 0.1.0
  * @category models
  */
 export interface UploadsService {
@@ -156,7 +151,6 @@ export interface UploadsService {
 /**
  * The service tag of the state machine.
  *
- * @since 0.1.0
  * @category tags
  */
 export class Uploads extends Context.Tag("@stevedore/server/Uploads")<Uploads, UploadsService>() {}
@@ -240,7 +234,6 @@ const PATIENCE_STEP_MILLIS = 250
 /**
  * The record of a file, as sent on the wire.
  *
- * @since 0.1.0
  * @category conversions
  */
 export const toRecord = (row: FileRow): FileRecord => ({
@@ -257,7 +250,6 @@ export const toRecord = (row: FileRow): FileRecord => ({
 /**
  * The state machine. What it completes ends with the scope, which waits for it.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (
@@ -636,7 +628,6 @@ export const make = (
 /**
  * The state machine as a layer.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options?: Options): Layer.Layer<Uploads, never, FileTable | FileStore> =>

@@ -1,8 +1,4 @@
-/**
- * Pre-signed URLs with AWS Signature Version 4: the signature stands in the query, and the payload is not signed.
- *
- * @since 0.1.0
- */
+/** Pre-signed URLs with AWS Signature Version 4: the signature stands in the query, and the payload is not signed. */
 import { Sha256 } from "@aws-crypto/sha256-js"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
@@ -12,7 +8,6 @@ import * as Redacted from "effect/Redacted"
  * The credential that signs URLs, and the scope they are signed for. One of a session has a token, and an end in
  * milliseconds of the Unix epoch: no URL outlives it.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Credential {
@@ -28,7 +23,6 @@ export interface Credential {
  * are the others that the client must send, exactly as given. `at` is in milliseconds of the Unix epoch, `expiresIn` in
  * seconds.
  *
- * @since 0.1.0
  * @category models
  */
 export interface UnsignedUrl {
@@ -44,7 +38,6 @@ export interface UnsignedUrl {
 /**
  * The names and values of a query, in the order of their signature. Neither is encoded.
  *
- * @since 0.1.0
  * @category models
  */
 export type SignedQuery = ReadonlyArray<readonly [name: string, value: string]>
@@ -61,7 +54,6 @@ const encode = (text: string): string =>
 /**
  * The path of a key, as it is sent: each of its segments is encoded as S3 does.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const pathOf = (...segments: ReadonlyArray<string>): string =>
@@ -141,7 +133,6 @@ const signed = (
 /**
  * The query that makes the URL a signed one: the given parameters and those of the signature, which is the last.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const signedQuery = (credential: Credential, unsigned: UnsignedUrl): Effect.Effect<SignedQuery> =>
@@ -166,7 +157,6 @@ export const signedQuery = (credential: Credential, unsigned: UnsignedUrl): Effe
  *   { method: "PUT", origin: "https://storage.test", path: "/bucket/key", at: 0, expiresIn: 10_800 }
  * )
  *
- * @since 0.1.0
  * @category constructors
  */
 export const sign = (credential: Credential, unsigned: UnsignedUrl): Effect.Effect<string> =>

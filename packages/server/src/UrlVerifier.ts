@@ -1,8 +1,6 @@
 /**
  * Checks whether a request at storage is what a pre-signed URL allows. The signature is recomputed from what was
  * received and compared; nothing is remembered between signing and verifying.
- *
- * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -12,7 +10,6 @@ import * as UrlSigner from "./UrlSigner.js"
 /**
  * A request as it arrived. `target` is path and query as in the request line; header names are in lower case.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ReceivedRequest {
@@ -24,7 +21,6 @@ export interface ReceivedRequest {
 /**
  * What a valid request may do: the path it was signed for, and the query parameters besides the signature's own.
  *
- * @since 0.1.0
  * @category models
  */
 export interface VerifiedRequest {
@@ -143,7 +139,6 @@ const checkCredential = (
 /**
  * How storage refuses an expired URL.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const expired = (options: { readonly expires: number; readonly serverTime: number }) =>
@@ -263,7 +258,6 @@ const checkMechanism = (
  * present, the credential and its scope, the time, unsigned headers, and the signature last. `serverTime` is in
  * milliseconds of the Unix epoch.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const verify = (

@@ -1,8 +1,4 @@
-/**
- * The service of a sandbox: `ServerApp` of `@stevedore/server`, with faults around it.
- *
- * @since 0.1.0
- */
+/** The service of a sandbox: `ServerApp` of `@stevedore/server`, with faults around it. */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as ListResources from "@stevedore/server/ListResources"
@@ -53,7 +49,6 @@ const describe = (
 /**
  * The service as an app. It fails where a fault script breaks the connection.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (

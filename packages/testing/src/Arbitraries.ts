@@ -1,8 +1,6 @@
 /**
  * Arbitraries of the domain, for properties: sources, plans, sessions, pages and fault scripts. Each generates only
  * values that core itself would accept, shrinks towards the simple case, and prints readably.
- *
- * @since 0.1.0
  */
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
@@ -28,7 +26,6 @@ const fileName = () => FastCheck.string({ unit: "binary", minLength: 1, maxLengt
  * Bytes in memory, or a stream of them in chunks of any size, with a name and a media type: 1 to `largest` bytes
  * (default 256).
  *
- * @since 0.1.0
  * @category arbitraries
  */
 export const source = (options?: { readonly largest?: number | undefined }): FastCheck.Arbitrary<RepeatableSource> =>
@@ -53,7 +50,6 @@ type Limits = ServiceProfile.ServiceProfile["limits"]
  * Plans made by core itself, for any size that can be uploaded within the limits (default: those of the standard
  * profile), with an emphasis on the sizes at which plans change.
  *
- * @since 0.1.0
  * @category arbitraries
  */
 export const plan = (
@@ -109,7 +105,6 @@ const FIRST_SECOND = Date.UTC(2024, 0, 1) / 1000
  * Sessions as the service opens them: a single one, or one of up to `parts` parts (default 8). Their URLs say what they
  * are signed over and that they expire three hours after the session was opened.
  *
- * @since 0.1.0
  * @category arbitraries
  */
 export const session = (
@@ -142,7 +137,6 @@ export const session = (
  * A walk of a list that changes during the walk. `pages` are the service's responses in order, each to the cursor of
  * the previous one. A walk must return every id in `steady` exactly once: those records exist from beginning to end.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Walk {
@@ -154,7 +148,6 @@ export interface Walk {
  * Lists of up to `records` projects (default 40) in pages of 1 to 10. Between the pages, records appear and vanish, and
  * empty pages occur.
  *
- * @since 0.1.0
  * @category arbitraries
  */
 export const pages = (options?: { readonly records?: number | undefined }): FastCheck.Arbitrary<Walk> =>
@@ -168,7 +161,6 @@ export const pages = (options?: { readonly records?: number | undefined }): Fast
 /**
  * Fault scripts that end: {@link FaultScript.arbitrary}.
  *
- * @since 0.1.0
  * @category arbitraries
  */
 export const faultScript: (options?: FaultScript.RandomOptions) => FastCheck.Arbitrary<FaultScript.FaultScript> =

@@ -1,10 +1,3 @@
-/**
- * Where the bytes of one write are kept.
- *
- * @since 0.1.0
- */
+/** Where the bytes of one write are kept. */
 
-/**
- * @since 0.1.0
- */
 export * from "@stevedore/server/BlobStore"

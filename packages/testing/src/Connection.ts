@@ -1,8 +1,4 @@
-/**
- * Breaks connections. In process, the client sees a transport error; over a socket, the socket is closed.
- *
- * @since 0.1.0
- */
+/** Breaks connections. In process, the client sees a transport error; over a socket, the socket is closed. */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -15,7 +11,6 @@ import type * as Scope from "effect/Scope"
  * The connection is broken, so no response is sent. `code` is the operating system's name for it; `bodyFailure` is set
  * if it broke because reading the body failed.
  *
- * @since 0.1.0
  * @category errors
  */
 export class ConnectionBroken extends Schema.TaggedError<ConnectionBroken>("@stevedore/testing/ConnectionBroken")(
@@ -48,7 +43,6 @@ const socketOf = ({ source }: HttpServerRequest.HttpServerRequest): unknown =>
 /**
  * Whether a request came over a socket, rather than within the process.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isOverSocket = (request: HttpServerRequest.HttpServerRequest): boolean => socketOf(request) !== undefined
@@ -63,7 +57,6 @@ const isDestroyed = (socket: unknown): boolean =>
  * `how` is `reset` to drop the connection at once with everything in transit, and `flush` to end it after what was
  * already written has arrived.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const destroy = (
@@ -78,7 +71,6 @@ export const destroy = (
  * Turns an app that breaks connections into one that a socket server can serve. The handler stays interruptible, so it
  * ends when the client disconnects. If the socket is not reachable, the client gets an empty 502.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const overSockets = <R>(
@@ -97,7 +89,6 @@ export const overSockets = <R>(
  * An app whose connections break when the scope closes. A server's shutdown waits for them, and a stalled request would
  * keep its own forever: a server that does not read does not notice that its client has gone away.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const endedByScope = <E, R>(

@@ -1,8 +1,4 @@
-/**
- * One request and its response as the sandbox sees them, and the port through which a fault can interfere.
- *
- * @since 0.1.0
- */
+/** One request and its response as the sandbox sees them, and the port through which a fault can interfere. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -12,7 +8,6 @@ import type * as Fault from "./Fault.js"
  * What a request asks for. `initiate`, `put` and `complete` belong to single uploads; `initiateLarge`, `putPart` and
  * `completeLarge` to multipart uploads; `get` reads from storage, `download` from the service.
  *
- * @since 0.1.0
  * @category models
  */
 export const Operation = Schema.Literal(
@@ -30,17 +25,13 @@ export const Operation = Schema.Literal(
   "importFile"
 )
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type Operation = typeof Operation.Type
 
 /**
  * A request that has just arrived. `attempt` counts from 1 for requests of the same operation on the same file and
  * part; `contentLength` is in bytes, as the request declares it.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Exchange {
@@ -57,7 +48,6 @@ export interface Exchange {
  * Called once for every request before it is handled. `None` lets it pass; a fault says what happens to it before,
  * during or after handling.
  *
- * @since 0.1.0
  * @category models
  */
 export type Interceptor = (exchange: Exchange) => Effect.Effect<Option.Option<Fault.Fault>>
@@ -65,7 +55,6 @@ export type Interceptor = (exchange: Exchange) => Effect.Effect<Option.Option<Fa
 /**
  * Lets everything pass.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const pass: Interceptor = () => Effect.succeed(Option.none())

@@ -1,8 +1,6 @@
 /**
  * Runs every request to an app through the same gate: it is recorded, the interceptor is called, the fault is applied, and
  * the headers that every response has are set. The app knows nothing of it.
- *
- * @since 0.1.0
  */
 import * as Headers from "@effect/platform/Headers"
 import type * as HttpApp from "@effect/platform/HttpApp"
@@ -33,7 +31,6 @@ import type * as SandboxRecorder from "./SandboxRecorder.js"
 /**
  * What an app says about a request. `continued` is for lists.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Described {
@@ -47,7 +44,6 @@ export interface Described {
  * One of the two servers: its app, its name, the header for its request ids, how it renders a refusal and an expired URL,
  * and how what the app tells its observer is recorded.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Server {
@@ -150,7 +146,6 @@ const showing = (clock: Clock.Clock, time: (now: number) => number): Clock.Clock
 /**
  * An effect of a server whose clock is off by `millis`.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const withOffset = <A, E, R>(effect: Effect.Effect<A, E, R>, millis: number): Effect.Effect<A, E, R> =>
@@ -168,7 +163,6 @@ const byClock = (body: Bytes, clock: Clock.Clock): Bytes =>
  * The gate of one server. `describe` says what a request is before the app has seen it. The app fails where a fault breaks
  * the connection.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (

@@ -1,8 +1,6 @@
 /**
  * What a test expects of a sandbox, and how it learns that it was wrong: typed errors whose message shows the
  * difference, for any test runner.
- *
- * @since 0.1.0
  */
 import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceUnreadable } from "@stevedore/core/SourceError"
@@ -17,7 +15,6 @@ import * as SandboxReport from "./SandboxReport.js"
 /**
  * No finalized file of the sandbox has the source's name.
  *
- * @since 0.1.0
  * @category errors
  */
 export class NothingStored extends Schema.TaggedError<NothingStored>("@stevedore/testing/NothingStored")(
@@ -40,7 +37,6 @@ export class NothingStored extends Schema.TaggedError<NothingStored>("@stevedore
  * The stored bytes differ from the source. Sizes and `offset` are in bytes; `expected` and `stored` are up to eight
  * bytes from there, in hexadecimal.
  *
- * @since 0.1.0
  * @category errors
  */
 export class StoredDiffers extends Schema.TaggedError<StoredDiffers>("@stevedore/testing/StoredDiffers")(
@@ -71,7 +67,6 @@ export class StoredDiffers extends Schema.TaggedError<StoredDiffers>("@stevedore
 /**
  * The sandbox noticed that the client broke the contract.
  *
- * @since 0.1.0
  * @category errors
  */
 export class ContractBroken extends Schema.TaggedError<ContractBroken>("@stevedore/testing/ContractBroken")(
@@ -93,7 +88,6 @@ export class ContractBroken extends Schema.TaggedError<ContractBroken>("@stevedo
 /**
  * Everything that an expectation can fail with.
  *
- * @since 0.1.0
  * @category errors
  */
 export type ExpectationFailed = NothingStored | StoredDiffers | ContractBroken
@@ -101,7 +95,6 @@ export type ExpectationFailed = NothingStored | StoredDiffers | ContractBroken
 /**
  * A stored file to compare. `size` is in bytes.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Stored {
@@ -152,7 +145,6 @@ const hexadecimal = (bytes: Uint8Array): string =>
 /**
  * Fails with the first difference between a source and what is stored. Both are read in pieces of 1 MiB.
  *
- * @since 0.1.0
  * @category assertions
  */
 export const isStoredAs = (
@@ -199,7 +191,6 @@ const requestLine = (request: SandboxReport.SeenRequest | undefined): string =>
 /**
  * Fails with every breach in a report.
  *
- * @since 0.1.0
  * @category assertions
  */
 export const isWithoutBreach = (report: SandboxReport.SandboxReport): Effect.Effect<void, ContractBroken> => {

@@ -1,8 +1,4 @@
-/**
- * What can go wrong in one exchange, as data: faults can be written to a file and compared.
- *
- * @since 0.1.0
- */
+/** What can go wrong in one exchange, as data: faults can be written to a file and compared. */
 import * as Schema from "effect/Schema"
 
 const Bytes = Schema.NonNegativeInt
@@ -12,7 +8,6 @@ const Status = Schema.Int.pipe(Schema.between(200, 599))
  * The request is not handled; this response is sent instead. Without `code`, the status's usual code is used. Storage
  * sends XML, the service JSON. `retryAfter` is sent verbatim, well-formed or not.
  *
- * @since 0.1.0
  * @category models
  */
 export class Answer extends Schema.TaggedClass<Answer>("@stevedore/testing/Fault/Answer")("Answer", {
@@ -24,7 +19,6 @@ export class Answer extends Schema.TaggedClass<Answer>("@stevedore/testing/Fault
 /**
  * The request is not handled; a gateway's HTML page is sent instead.
  *
- * @since 0.1.0
  * @category models
  */
 export class Html extends Schema.TaggedClass<Html>("@stevedore/testing/Fault/Html")("Html", { status: Status }) {}
@@ -32,7 +26,6 @@ export class Html extends Schema.TaggedClass<Html>("@stevedore/testing/Fault/Htm
 /**
  * The request is handled, and the connection breaks before the response is sent.
  *
- * @since 0.1.0
  * @category models
  */
 export class LoseAnswer
@@ -45,7 +38,6 @@ export class LoseAnswer
  * body of the response: after that many bytes, but at the latest before the last byte. If the response has no body
  * either, the connection breaks instead of the response.
  *
- * @since 0.1.0
  * @category models
  */
 export class Reset extends Schema.TaggedClass<Reset>("@stevedore/testing/Fault/Reset")("Reset", {
@@ -56,21 +48,16 @@ export class Reset extends Schema.TaggedClass<Reset>("@stevedore/testing/Fault/R
  * The three moments at which a server can stop: before it reads anything, while a body is being transferred (the
  * request's, or else the response's, as for {@link Reset}), and after it has done everything except respond.
  *
- * @since 0.1.0
  * @category models
  */
 export const StallPhase = Schema.Literal("connect", "body", "answer")
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type StallPhase = typeof StallPhase.Type
 
 /**
  * The server goes silent and the connection stays open, forever. `afterBytes` applies only to the phase `body`.
  *
- * @since 0.1.0
  * @category models
  */
 export class Stall extends Schema.TaggedClass<Stall>("@stevedore/testing/Fault/Stall")("Stall", {
@@ -81,7 +68,6 @@ export class Stall extends Schema.TaggedClass<Stall>("@stevedore/testing/Fault/S
 /**
  * The request is handled as usual, but later.
  *
- * @since 0.1.0
  * @category models
  */
 export class Delay extends Schema.TaggedClass<Delay>("@stevedore/testing/Fault/Delay")("Delay", {
@@ -91,7 +77,6 @@ export class Delay extends Schema.TaggedClass<Delay>("@stevedore/testing/Fault/D
 /**
  * The bytes are stored, but the response has no etag, as when CORS does not expose it.
  *
- * @since 0.1.0
  * @category models
  */
 export class OmitEtag extends Schema.TaggedClass<OmitEtag>("@stevedore/testing/Fault/OmitEtag")("OmitEtag", {}) {}
@@ -99,7 +84,6 @@ export class OmitEtag extends Schema.TaggedClass<OmitEtag>("@stevedore/testing/F
 /**
  * The URL counts as expired, whatever the time.
  *
- * @since 0.1.0
  * @category models
  */
 export class Expire extends Schema.TaggedClass<Expire>("@stevedore/testing/Fault/Expire")("Expire", {}) {}
@@ -108,7 +92,6 @@ export class Expire extends Schema.TaggedClass<Expire>("@stevedore/testing/Fault
  * A storm: for this long, starting with the first request that meets it, every request is answered with 503 `SlowDown`.
  * One turn of a rule is a whole storm.
  *
- * @since 0.1.0
  * @category models
  */
 export class SlowDown extends Schema.TaggedClass<SlowDown>("@stevedore/testing/Fault/SlowDown")("SlowDown", {
@@ -119,7 +102,6 @@ export class SlowDown extends Schema.TaggedClass<SlowDown>("@stevedore/testing/F
  * The body arrives completely and the connection breaks, but the bytes are stored only this much later, over those of a
  * faster retry. The last write of a part wins, whatever the client believes.
  *
- * @since 0.1.0
  * @category models
  */
 export class LandLate extends Schema.TaggedClass<LandLate>("@stevedore/testing/Fault/LandLate")("LandLate", {
@@ -130,7 +112,6 @@ export class LandLate extends Schema.TaggedClass<LandLate>("@stevedore/testing/F
  * The page's `next_cursor` is the cursor that requested it. The first page was requested without a cursor, so it is
  * unchanged.
  *
- * @since 0.1.0
  * @category models
  */
 export class RepeatCursor
@@ -140,7 +121,6 @@ export class RepeatCursor
 /**
  * A page without items but with a next cursor, from which the list continues where it was: no item is lost.
  *
- * @since 0.1.0
  * @category models
  */
 export class EmptyPage extends Schema.TaggedClass<EmptyPage>("@stevedore/testing/Fault/EmptyPage")("EmptyPage", {}) {}
@@ -148,7 +128,6 @@ export class EmptyPage extends Schema.TaggedClass<EmptyPage>("@stevedore/testing
 /**
  * The page says that there is more, but has no next cursor.
  *
- * @since 0.1.0
  * @category models
  */
 export class DropCursor
@@ -158,7 +137,6 @@ export class DropCursor
 /**
  * The first item of the page is `null`: no record.
  *
- * @since 0.1.0
  * @category models
  */
 export class CorruptPage
@@ -169,7 +147,6 @@ export class CorruptPage
  * The page says that there is no more, but has a next cursor, from which the list continues. The last page is followed
  * by an empty one, which is unchanged.
  *
- * @since 0.1.0
  * @category models
  */
 export class DenyMore extends Schema.TaggedClass<DenyMore>("@stevedore/testing/Fault/DenyMore")("DenyMore", {}) {}
@@ -178,7 +155,6 @@ export class DenyMore extends Schema.TaggedClass<DenyMore>("@stevedore/testing/F
  * The cursor is refused as too old: 400 `ValidationError` at `page.start_cursor`. The first page is requested without a
  * cursor, so it is unchanged.
  *
- * @since 0.1.0
  * @category models
  */
 export class RejectCursor
@@ -188,7 +164,6 @@ export class RejectCursor
 /**
  * The page has at most `items` items, whatever was requested. Nothing after it is lost.
  *
- * @since 0.1.0
  * @category models
  */
 export class ShortPage extends Schema.TaggedClass<ShortPage>("@stevedore/testing/Fault/ShortPage")("ShortPage", {
@@ -199,7 +174,6 @@ export class ShortPage extends Schema.TaggedClass<ShortPage>("@stevedore/testing
  * Before the page is made, a record appears in the list: a copy of its first one with a new id, created a second after
  * the newest. An empty list stays empty.
  *
- * @since 0.1.0
  * @category models
  */
 export class ItemAppears
@@ -210,7 +184,6 @@ export class ItemAppears
  * Before the page is made, the record that it starts after vanishes: the last one that the client has seen. The first
  * page starts after no record, so it is unchanged.
  *
- * @since 0.1.0
  * @category models
  */
 export class ItemVanishes
@@ -220,7 +193,6 @@ export class ItemVanishes
 /**
  * Faults that apply only to a page of a list.
  *
- * @since 0.1.0
  * @category models
  */
 export const PageFault = Schema.Union(
@@ -235,16 +207,12 @@ export const PageFault = Schema.Union(
   ItemVanishes
 )
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type PageFault = typeof PageFault.Type
 
 /**
  * Everything that can go wrong in one exchange.
  *
- * @since 0.1.0
  * @category models
  */
 export const Fault = Schema.Union(
@@ -264,7 +232,6 @@ export const Fault = Schema.Union(
 /**
  * Everything that can go wrong in one exchange.
  *
- * @since 0.1.0
  * @category models
  */
 export type Fault = typeof Fault.Type
@@ -272,7 +239,6 @@ export type Fault = typeof Fault.Type
 /**
  * Whether a value is a fault of a page.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isPageFault = Schema.is(PageFault)

@@ -1,8 +1,4 @@
-/**
- * One rule of a fault script: which requests, how many of them, and what happens to them.
- *
- * @since 0.1.0
- */
+/** One rule of a fault script: which requests, how many of them, and what happens to them. */
 import * as Schema from "effect/Schema"
 import * as Exchange from "./Exchange.js"
 import * as Fault from "./Fault.js"
@@ -12,7 +8,6 @@ import * as Fault from "./Fault.js"
  * and `complete` likewise include both kinds of upload. `putSingle`, `initiateSingle` and `completeSingle` exclude the
  * multipart ones.
  *
- * @since 0.1.0
  * @category models
  */
 export const Target = Schema.Union(
@@ -20,10 +15,7 @@ export const Target = Schema.Union(
   Schema.Literal("putSingle", "initiateSingle", "completeSingle")
 )
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type Target = typeof Target.Type
 
 const members: Readonly<Record<Target, ReadonlyArray<Exchange.Operation>>> = {
@@ -52,7 +44,6 @@ const isPut = (target: Target): boolean => are(target, ["put", "putPart"])
 /**
  * Whether the requests of a target go to storage rather than to the service.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isAtStorage = (target: Target): boolean => are(target, ["put", "putPart", "get"])
@@ -60,7 +51,6 @@ export const isAtStorage = (target: Target): boolean => are(target, ["put", "put
 /**
  * Whether a fault can happen to the requests of a target.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isFitting = (target: Target, fault: Fault.Fault): boolean => {
@@ -83,7 +73,6 @@ export const isFitting = (target: Target, fault: Fault.Fault): boolean => {
  * One rule: the fault that the next `times` requests for `target` meet, after `skip` of them have passed. `times` is
  * null for a rule that never ends. `part` is for `put` and `putPart`.
  *
- * @since 0.1.0
  * @category models
  */
 export const Rule = Schema.Struct({
@@ -100,10 +89,7 @@ export const Rule = Schema.Struct({
   )
 )
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type Rule = typeof Rule.Type
 
 // the first page has no cursor to repeat or refuse, and starts after no record
@@ -113,7 +99,6 @@ const needsCursor = ({ _tag }: Fault.Fault): boolean =>
 /**
  * Whether a rule applies to a request. Rules about a cursor wait for a request that has one.
  *
- * @since 0.1.0
  * @category predicates
  */
 export const isAbout = (rule: Rule, exchange: Exchange.Exchange): boolean =>

@@ -8,8 +8,6 @@
  * export const badDay = FaultScript.on("put").times(2).answer(503, "SlowDown")
  *   .and(FaultScript.on("putPart").part(3).resetAfter(65_536))
  *   .and(FaultScript.on("complete").loseAnswer())
- *
- * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -28,27 +26,18 @@ import * as FaultTurns from "./internal/faultTurns.js"
  * operation take effect one after the other. `clockSkewMillis` is how far the servers' clocks are ahead of the
  * client's; negative if they are behind.
  *
- * @since 0.1.0
  * @category models
  */
 export class FaultScript extends Schema.Class<FaultScript>("@stevedore/testing/FaultScript")({
   rules: Schema.Array(FaultRule.Rule),
   clockSkewMillis: Schema.optionalWith(Schema.Int, { default: () => 0 })
 }) {
-  /**
-   * This script, then the other. Clock skews add up.
-   *
-   * @since 0.1.0
-   */
+  /** This script, then the other. Clock skews add up. */
   and(that: FaultScript): FaultScript {
     return all([this, that])
   }
 
-  /**
-   * The script as it is written in a program.
-   *
-   * @since 0.1.0
-   */
+  /** The script as it is written in a program. */
   override toString(): string {
     const skew = Duration.millis(Math.abs(this.clockSkewMillis))
     const direction = this.clockSkewMillis > 0 ? "ahead" : "behind"
@@ -65,7 +54,6 @@ export class FaultScript extends Schema.Class<FaultScript>("@stevedore/testing/F
 /**
  * Nothing goes wrong.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const empty: FaultScript = new FaultScript({ rules: [] })
@@ -73,7 +61,6 @@ export const empty: FaultScript = new FaultScript({ rules: [] })
 /**
  * Combines scripts, one after the other. Clock skews add up.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const all = (scripts: Iterable<FaultScript>): FaultScript => {
@@ -92,7 +79,6 @@ export const all = (scripts: Iterable<FaultScript>): FaultScript => {
  *
  * export const late = FaultScript.clockSkew("10 minutes", "behind")
  *
- * @since 0.1.0
  * @category constructors
  */
 export const clockSkew = (by: Duration.DurationInput, direction: "ahead" | "behind"): FaultScript => {
@@ -103,7 +89,6 @@ export const clockSkew = (by: Duration.DurationInput, direction: "ahead" | "behi
 /**
  * What a random script consists of.
  *
- * @since 0.1.0
  * @category models
  */
 export interface RandomOptions {
@@ -123,7 +108,6 @@ export interface RandomOptions {
  * Random scripts, for properties. Every script ends: none has a rule that lasts forever. One that fails a property is
  * shrunk to the rules that matter and printed as a sentence.
  *
- * @since 0.1.0
  * @category arbitraries
  */
 export const arbitrary = (options?: RandomOptions): FastCheck.Arbitrary<FaultScript> =>
@@ -138,7 +122,6 @@ export const arbitrary = (options?: RandomOptions): FastCheck.Arbitrary<FaultScr
  *
  * export const script = FaultScript.random(42, { targets: ["put", "complete"], rules: 3 })
  *
- * @since 0.1.0
  * @category constructors
  */
 export const random = (seed: number, options?: RandomOptions): FaultScript =>
@@ -201,7 +184,6 @@ const requests = (rule: Omit<FaultRule.Rule, "fault">): AllRequests => {
  * Starts a sentence with the requests that it applies to. They determine which faults can end it: a page fault of a PUT
  * does not compile.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const on: {
@@ -215,7 +197,6 @@ export const on: {
 /**
  * Turns a script into an interceptor that counts its turns from now on.
  *
- * @since 0.1.0
  * @category conversions
  */
 export const toInterceptor = (script: FaultScript): Effect.Effect<Exchange.Interceptor> => FaultTurns.make(script.rules)

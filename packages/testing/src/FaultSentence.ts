@@ -1,8 +1,6 @@
 /**
  * The two halves of a fault script's sentence: which requests, and what happens to them. The first half determines
  * which faults can end it: a page fault of a PUT does not compile.
- *
- * @since 0.1.0
  */
 import type * as Duration from "effect/Duration"
 import type * as Fault from "./Fault.js"
@@ -10,7 +8,6 @@ import type * as Fault from "./Fault.js"
 /**
  * The first half of a sentence: which requests, and how many of them.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Aim<Self> {
@@ -25,7 +22,6 @@ export interface Aim<Self> {
 /**
  * The second half: what happens to the requests, whatever they ask for.
  *
- * @since 0.1.0
  * @category models
  */
 export interface AnyFault<Script> {
@@ -60,7 +56,6 @@ export interface AnyFault<Script> {
 /**
  * What happens only to requests at storage.
  *
- * @since 0.1.0
  * @category models
  */
 export interface StorageFault<Script> {
@@ -75,7 +70,6 @@ export interface StorageFault<Script> {
 /**
  * What happens only to PUTs.
  *
- * @since 0.1.0
  * @category models
  */
 export interface PutFault<Script> {
@@ -86,7 +80,6 @@ export interface PutFault<Script> {
 /**
  * What happens only to pages of a list.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ListFault<Script> {
@@ -113,7 +106,6 @@ export interface ListFault<Script> {
 /**
  * Requests at the service other than lists.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Requests<Script> extends Aim<Requests<Script>>, AnyFault<Script> {}
@@ -121,7 +113,6 @@ export interface Requests<Script> extends Aim<Requests<Script>>, AnyFault<Script
 /**
  * Reads from storage.
  *
- * @since 0.1.0
  * @category models
  */
 export interface StorageRequests<Script> extends Aim<StorageRequests<Script>>, AnyFault<Script>, StorageFault<Script> {}
@@ -129,7 +120,6 @@ export interface StorageRequests<Script> extends Aim<StorageRequests<Script>>, A
 /**
  * PUTs of whole objects.
  *
- * @since 0.1.0
  * @category models
  */
 export interface PutRequests<Script>
@@ -139,7 +129,6 @@ export interface PutRequests<Script>
 /**
  * PUTs of parts, or of either kind.
  *
- * @since 0.1.0
  * @category models
  */
 export interface PartRequests<Script>
@@ -152,7 +141,6 @@ export interface PartRequests<Script>
 /**
  * Requests for a page of a list.
  *
- * @since 0.1.0
  * @category models
  */
 export interface ListRequests<Script> extends Aim<ListRequests<Script>>, AnyFault<Script>, ListFault<Script> {}

@@ -1,10 +1,3 @@
-/**
- * The identifiers that the sandbox issues.
- *
- * @since 0.1.0
- */
+/** The identifiers that the sandbox issues. */
 
-/**
- * @since 0.1.0
- */
 export * from "@stevedore/server/Identifiers"

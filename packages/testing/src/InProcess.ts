@@ -1,8 +1,6 @@
 /**
  * Passes messages from a client to an app within one process: no socket, no buffering, no copying. The handler itself
  * pulls the body, so time, interruption and failure behave as in Effect.
- *
- * @since 0.1.0
  */
 import type * as Cookies from "@effect/platform/Cookies"
 import * as Headers from "@effect/platform/Headers"
@@ -26,7 +24,6 @@ import * as Stream from "effect/Stream"
 /**
  * Why a body could not be sent.
  *
- * @since 0.1.0
  * @category errors
  */
 export class BodyRefused extends Schema.TaggedError<BodyRefused>("@stevedore/testing/BodyRefused")("BodyRefused", {
@@ -54,7 +51,6 @@ const toBytes = (chunk: unknown): Effect.Effect<Uint8Array, BodyRefused> =>
  * The bytes of a body of any kind that a platform has: bytes, text, a `Blob`, a web stream, or an async iterable such
  * as a Node stream.
  *
- * @since 0.1.0
  * @category conversions
  */
 export const rawBody = (body: unknown): Stream.Stream<Uint8Array, unknown> => {
@@ -120,7 +116,6 @@ const wireHeaders = (request: HttpClientRequest.HttpClientRequest, url: URL): He
 /**
  * The bytes of a stream in one piece.
  *
- * @since 0.1.0
  * @category conversions
  */
 export const collect = <E>(stream: Stream.Stream<Uint8Array, E>): Effect.Effect<Uint8Array, E> =>
@@ -138,7 +133,6 @@ export const collect = <E>(stream: Stream.Stream<Uint8Array, E>): Effect.Effect<
 /**
  * A request as an app receives it. As with a socket, its body can be read only once.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const serverRequest = (
@@ -159,7 +153,6 @@ export const serverRequest = (
 /**
  * A request with another target (path and query), headers or body, on the connection of the one that it replaces.
  *
- * @since 0.1.0
  * @category combinators
  */
 export const replaced = (
@@ -270,7 +263,6 @@ class InProcessRequest extends Inspectable.Class implements HttpServerRequest.Ht
 /**
  * A response as a client receives it. As with a socket, its body can be read only once; a HEAD has none.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const clientResponse = (

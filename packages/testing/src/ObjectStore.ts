@@ -1,10 +1,3 @@
-/**
- * The object store behind the sandbox's storage.
- *
- * @since 0.1.0
- */
+/** The object store behind the sandbox's storage. */
 
-/**
- * @since 0.1.0
- */
 export * from "@stevedore/server/ObjectStore"

@@ -1,10 +1,3 @@
-/**
- * An object store in a directory.
- *
- * @since 0.1.0
- */
+/** An object store in a directory. */
 
-/**
- * @since 0.1.0
- */
 export * from "@stevedore/server/ObjectStoreDirectory"

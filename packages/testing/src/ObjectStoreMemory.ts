@@ -1,10 +1,3 @@
-/**
- * An object store in memory.
- *
- * @since 0.1.0
- */
+/** An object store in memory. */
 
-/**
- * @since 0.1.0
- */
 export * from "@stevedore/server/ObjectStoreMemory"

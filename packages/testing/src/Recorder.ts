@@ -1,8 +1,6 @@
 /**
  * Records everything that a program shows: its logs at every level, its spans, its console output, its metrics. A test
  * can then ask what was logged, and prove that no secret appears in any of it.
- *
- * @since 0.1.0
  */
 import * as Console from "effect/Console"
 import * as Context from "effect/Context"
@@ -21,21 +19,16 @@ import { everyForm } from "./internal/everyForm.js"
 /**
  * Where something was shown. `value` is what a test passed to {@link record}.
  *
- * @since 0.1.0
  * @category models
  */
 export const Place = Schema.Literal("log", "span", "console", "metric", "value")
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type Place = typeof Place.Type
 
 /**
  * One log entry: its level, such as `WARN`, and its message.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Log {
@@ -46,7 +39,6 @@ export interface Log {
 /**
  * A secret was shown. The excerpt says where, without the secret.
  *
- * @since 0.1.0
  * @category errors
  */
 export class SecretShown extends Schema.TaggedError<SecretShown>("@stevedore/testing/SecretShown")("SecretShown", {
@@ -61,7 +53,6 @@ export class SecretShown extends Schema.TaggedError<SecretShown>("@stevedore/tes
 /**
  * Nothing was recorded, so nothing is proven: the program ran outside the recorder's layer.
  *
- * @since 0.1.0
  * @category errors
  */
 export class NothingRecorded extends Schema.TaggedError<NothingRecorded>("@stevedore/testing/NothingRecorded")(
@@ -76,7 +67,6 @@ export class NothingRecorded extends Schema.TaggedError<NothingRecorded>("@steve
 /**
  * What has been recorded so far.
  *
- * @since 0.1.0
  * @category models
  */
 export interface RecorderService {
@@ -91,7 +81,6 @@ export interface RecorderService {
 /**
  * The service tag of the recorder.
  *
- * @since 0.1.0
  * @category tags
  */
 export class Recorder extends Context.Tag("@stevedore/testing/Recorder")<Recorder, RecorderService>() {}
@@ -225,7 +214,6 @@ const metrics = Effect.map(
  *   yield* Recorder.expectNoSecret(token)
  * }).pipe(Effect.provide(Layer.merge(Recorder.layer, SandboxLayer.memory())))
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer: Layer.Layer<Recorder> = Layer.unwrapEffect(Effect.gen(function*() {
@@ -248,7 +236,6 @@ export const layer: Layer.Layer<Recorder> = Layer.unwrapEffect(Effect.gen(functi
 /**
  * Records a value in every form in which it could be printed: an exit, an error, a record of a ledger.
  *
- * @since 0.1.0
  * @category accessors
  */
 export const record = (value: unknown): Effect.Effect<void, never, Recorder> =>
@@ -257,7 +244,6 @@ export const record = (value: unknown): Effect.Effect<void, never, Recorder> =>
 /**
  * What has been logged so far.
  *
- * @since 0.1.0
  * @category accessors
  */
 export const logs: Effect.Effect<ReadonlyArray<Log>, never, Recorder> = Effect.flatMap(
@@ -268,7 +254,6 @@ export const logs: Effect.Effect<ReadonlyArray<Log>, never, Recorder> = Effect.f
 /**
  * The names of the spans that have started, in order.
  *
- * @since 0.1.0
  * @category accessors
  */
 export const spans: Effect.Effect<ReadonlyArray<string>, never, Recorder> = Effect.flatMap(
@@ -295,7 +280,6 @@ const AROUND = 40
  * Fails with `SecretShown` if anything that was recorded contains a secret (plain, percent-encoded, or in Base64 or
  * Base64url) or the signed query of a pre-signed URL, and with `NothingRecorded` if nothing was recorded.
  *
- * @since 0.1.0
  * @category assertions
  */
 export const expectNoSecret = (

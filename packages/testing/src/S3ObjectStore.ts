@@ -1,8 +1,6 @@
 /**
  * An external object store: a real S3, or one that speaks its dialect. The sandbox hands out that store's own
  * pre-signed URLs, and its Complete calls the store's, so the bytes go where they would go in production.
- *
- * @since 0.1.0
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as ObjectStore from "@stevedore/server/ObjectStore"
@@ -15,7 +13,6 @@ import * as Layer from "effect/Layer"
 /**
  * Which store to use, and how it should encrypt.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options extends S3FileStore.Options {
@@ -31,7 +28,6 @@ export interface Options extends S3FileStore.Options {
  *
  * The headers of the single PUT are the sandbox's option `encryptionHeaders`: give it and the store the same value.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (
@@ -76,7 +72,6 @@ export const make = (
  *   Effect.provide(store)
  * )
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<ObjectStore.ObjectStore, StorageRefused.StorageRefused> =>

@@ -1,8 +1,6 @@
 /**
  * The sandbox: a whole service and its storage, for tests and experiments. It is a real implementation, not a
  * recording: it signs and verifies its URLs, keeps the bytes, and refuses what the real ones refuse.
- *
- * @since 0.1.0
  */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import type { SourceError } from "@stevedore/core/SourceError"
@@ -33,7 +31,6 @@ import * as StorageApp from "./StorageApp.js"
 /**
  * A sandbox: its two servers, and what it knows that none of its clients could.
  *
- * @since 0.1.0
  * @category models
  */
 export interface SandboxService {
@@ -63,7 +60,6 @@ export interface SandboxService {
 /**
  * The service tag of the sandbox: tests ask it what was stored and what it saw.
  *
- * @since 0.1.0
  * @category tags
  */
 export class Sandbox extends Context.Tag("@stevedore/testing/Sandbox")<Sandbox, SandboxService>() {}
@@ -107,7 +103,6 @@ const expectStoredIn = (
 /**
  * A sandbox over an object store.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (
@@ -147,7 +142,6 @@ export const make = (
 /**
  * {@link make} as a layer.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (options?: SandboxOptions.Options): Layer.Layer<Sandbox, never, ObjectStore.ObjectStore> =>
@@ -156,7 +150,6 @@ export const layer = (options?: SandboxOptions.Options): Layer.Layer<Sandbox, ne
 /**
  * A sandbox that keeps everything in memory.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerMemory = (options?: SandboxOptions.Options): Layer.Layer<Sandbox> =>
@@ -165,7 +158,6 @@ export const layerMemory = (options?: SandboxOptions.Options): Layer.Layer<Sandb
 /**
  * The bytes that storage holds for a file, finalized or not. Fails with `NoSuchKey` if there are none.
  *
- * @since 0.1.0
  * @category accessors
  */
 export const stored = (fileId: string): Effect.Effect<Uint8Array, StorageRefused.StorageRefused, Sandbox> =>
@@ -174,7 +166,6 @@ export const stored = (fileId: string): Effect.Effect<Uint8Array, StorageRefused
 /**
  * Everything that the sandbox has seen so far, and the breaches of the contract that it noticed.
  *
- * @since 0.1.0
  * @category accessors
  */
 export const report: Effect.Effect<SandboxReport.SandboxReport, never, Sandbox> = Effect.flatMap(
@@ -185,7 +176,6 @@ export const report: Effect.Effect<SandboxReport.SandboxReport, never, Sandbox> 
 /**
  * Every finalized file, in the order in which the uploads were initiated, as the service would report it.
  *
- * @since 0.1.0
  * @category accessors
  */
 export const files: Effect.Effect<ReadonlyArray<FileRecord>, never, Sandbox> = Effect.flatMap(
@@ -211,7 +201,6 @@ export const files: Effect.Effect<ReadonlyArray<FileRecord>, never, Sandbox> = E
  *   yield* Sandbox.expectNoBreach
  * }).pipe(Effect.provide(SandboxLayer.memory()))
  *
- * @since 0.1.0
  * @category assertions
  */
 export const expectStored = (
@@ -226,7 +215,6 @@ export const expectStored = (
  * Fails with `ContractBroken` if the client broke the contract in any way that the sandbox noticed. The message names
  * each breach and the request that caused it.
  *
- * @since 0.1.0
  * @category assertions
  */
 export const expectNoBreach: Effect.Effect<void, Expectation.ContractBroken, Sandbox> = Effect.flatMap(

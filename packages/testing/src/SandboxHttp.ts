@@ -1,8 +1,6 @@
 /**
  * Ways to reach a sandbox: within the process through an `HttpClient`, or over sockets as two HTTP apps to serve. Both
  * use the same apps.
- *
- * @since 0.1.0
  */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -22,7 +20,6 @@ import type * as SandboxOptions from "./SandboxOptions.js"
  * The two apps, for a server over sockets. They must be served at the origins that the sandbox was given, or the
  * signatures of its URLs are invalid.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const apps = (sandbox: Sandbox.SandboxService): {
@@ -50,7 +47,6 @@ const originOf = (address: HttpServer.Address): string | undefined => {
  *
  * By default, a Node server ends every request after five minutes: set `requestTimeout: 0`, or large uploads break.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const serve = (
@@ -74,7 +70,6 @@ export const serve = (
  * is on Effect's `Clock`, so `TestClock` drives it. A broken connection, or a host that is not the sandbox's, is a
  * `RequestError` with the reason `Transport`.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const client = (sandbox: Sandbox.SandboxService): HttpClient.HttpClient =>
@@ -104,7 +99,6 @@ export const client = (sandbox: Sandbox.SandboxService): HttpClient.HttpClient =
 /**
  * {@link client} as a layer.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layerClient: Layer.Layer<HttpClient.HttpClient, never, Sandbox.Sandbox> = Layer.effect(

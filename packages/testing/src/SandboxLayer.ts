@@ -1,8 +1,6 @@
 /**
  * Everything the programs of `@stevedore/core` need, over an in-process sandbox: an application that uses Stevedore is
  * tested without a network, without waiting, and against everything that can go wrong in production.
- *
- * @since 0.1.0
  */
 import * as Checksum from "@stevedore/core/Checksum"
 import * as HttpObjectStorage from "@stevedore/core/HttpObjectStorage"
@@ -28,7 +26,6 @@ import * as ServiceVariation from "./ServiceVariation.js"
 /**
  * The services that the layers provide: those of core, and the sandbox behind them.
  *
- * @since 0.1.0
  * @category models
  */
 export type SandboxLayer = Sandbox.Sandbox | ServiceApi.ServiceApi | ObjectStorage | TransferGate.TransferGate
@@ -38,7 +35,6 @@ export type SandboxLayer = Sandbox.Sandbox | ServiceApi.ServiceApi | ObjectStora
  * of a download, the paths, the names of fields, the minimum part size) is taken from the sandbox, unless you give a
  * whole profile.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options extends SandboxOptions.Options, TransferGate.Options {
@@ -55,7 +51,6 @@ export interface Options extends SandboxOptions.Options, TransferGate.Options {
 /**
  * The profile of a client that agrees with a sandbox of these options.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const profileOf = (options?: SandboxOptions.Options): ServiceProfile.ServiceProfile => {
@@ -101,7 +96,6 @@ const retryPolicy = (options: Options | undefined): Layer.Layer<never> =>
 /**
  * The services of core over a sandbox on any object store.
  *
- * @since 0.1.0
  * @category layers
  */
 export const layer = (
@@ -138,7 +132,6 @@ export const layer = (
  *   return yield* Sandbox.stored(file.id)
  * }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("complete").loseAnswer() })))
  *
- * @since 0.1.0
  * @category layers
  */
 export const memory = (options?: Options): Layer.Layer<SandboxLayer, ConfigError.ConfigError> =>

@@ -1,8 +1,4 @@
-/**
- * How a sandbox behaves: the options and their defaults.
- *
- * @since 0.1.0
- */
+/** How a sandbox behaves: the options and their defaults. */
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import type { ListRecord } from "@stevedore/server/ListResources"
 import * as ObjectStore from "@stevedore/server/ObjectStore"
@@ -16,7 +12,6 @@ import * as ServiceVariation from "./ServiceVariation.js"
 /**
  * The options of a sandbox. All of them have defaults.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Options {
@@ -115,7 +110,6 @@ export interface Options {
 /**
  * The options with every default filled in. Durations are in milliseconds.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Settings {
@@ -156,7 +150,6 @@ export interface Settings {
 /**
  * The default token.
  *
- * @since 0.1.0
  * @category constants
  */
 export const DEFAULT_TOKEN = "api.sandbox"
@@ -175,7 +168,6 @@ const MIB = 1024 * 1024
 /**
  * Fills in the defaults.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const resolve = (given: Options = {}): Settings => {

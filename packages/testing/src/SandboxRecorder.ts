@@ -1,15 +1,10 @@
-/**
- * Records what the sandbox sees, for the report.
- *
- * @since 0.1.0
- */
+/** Records what the sandbox sees, for the report. */
 import type * as Exchange from "./Exchange.js"
 import * as SandboxReport from "./SandboxReport.js"
 
 /**
  * A request as it arrives. `target` is path and query. The query is needed to recognize a URL, and is not passed on.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Arrival {
@@ -27,7 +22,6 @@ export interface Arrival {
 /**
  * How a request was answered: its status, and the etag that the client received.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Answered {
@@ -38,7 +32,6 @@ export interface Answered {
 /**
  * A request that is being recorded.
  *
- * @since 0.1.0
  * @category models
  */
 export interface Recording {
@@ -66,7 +59,6 @@ export interface Recording {
 /**
  * Records requests, and reports what it has recorded.
  *
- * @since 0.1.0
  * @category models
  */
 export interface SandboxRecorder {
@@ -142,7 +134,6 @@ const inItself = (arrival: Arrival): ReadonlyArray<readonly [SandboxReport.Rule,
 /**
  * A recorder that has seen nothing yet.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (options?: { readonly inFlightLimit?: number | undefined }): SandboxRecorder => {

@@ -1,8 +1,6 @@
 /**
  * Everything that a sandbox saw, and the breaches of the contract that it noticed. It contains no token, no query and
  * no body.
- *
- * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import * as Exchange from "./Exchange.js"
@@ -27,7 +25,6 @@ import * as Exchange from "./Exchange.js"
  * - `EarlierThanRetryAfter`: a request was sent to the service before the time that the `Retry-After` of its 429 named,
  *   or to a URL before the time that any other response to it named.
  *
- * @since 0.1.0
  * @category models
  */
 export const Rule = Schema.Literal(
@@ -48,16 +45,12 @@ export const Rule = Schema.Literal(
   "EarlierThanRetryAfter"
 )
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type Rule = typeof Rule.Type
 
 /**
  * A rule that was broken, with what was seen. `request` is the index of the request in the report.
  *
- * @since 0.1.0
  * @category models
  */
 export class Breach extends Schema.Class<Breach>("@stevedore/testing/SandboxReport/Breach")({
@@ -69,7 +62,6 @@ export class Breach extends Schema.Class<Breach>("@stevedore/testing/SandboxRepo
 /**
  * How a request ended: it was answered, the sandbox broke the connection, the client disconnected, or it is still open.
  *
- * @since 0.1.0
  * @category models
  */
 export const Outcome = Schema.Literal("answered", "broken", "aborted", "open")
@@ -78,7 +70,6 @@ export const Outcome = Schema.Literal("answered", "broken", "aborted", "open")
  * A request and how it ended. `at` is the server's time in milliseconds of the Unix epoch; `bytesReceived` and
  * `bytesSent` count bodies; `path` has no query; `headerNames` are in lower case, without values.
  *
- * @since 0.1.0
  * @category models
  */
 export class SeenRequest extends Schema.Class<SeenRequest>("@stevedore/testing/SandboxReport/SeenRequest")({
@@ -101,7 +92,6 @@ export class SeenRequest extends Schema.Class<SeenRequest>("@stevedore/testing/S
  * The requests in the order in which they arrived, and the breaches in the order in which they were noticed.
  * `mostInFlight` is the most PUTs that were in flight at once.
  *
- * @since 0.1.0
  * @category models
  */
 export class SandboxReport extends Schema.Class<SandboxReport>("@stevedore/testing/SandboxReport")({

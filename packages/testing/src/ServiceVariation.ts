@@ -1,8 +1,6 @@
 /**
  * Services that keep every sentence of the interface, and differ in everything that it leaves open: a value that a seed
  * makes, that prints, and that a sandbox takes as an option.
- *
- * @since 0.1.0
  */
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as ListResources from "@stevedore/server/ListResources"
@@ -18,7 +16,6 @@ import { Answers, Completion, Download, Lists, Open, Records, Session, Storage }
 /**
  * A service that keeps every sentence of the interface.
  *
- * @since 0.1.0
  * @category models
  */
 export const ServiceVariation = Schema.Struct({
@@ -35,10 +32,7 @@ export const ServiceVariation = Schema.Struct({
   open: Open
 }).annotations({ identifier: "ServiceVariation" })
 
-/**
- * @since 0.1.0
- * @category models
- */
+/** @category models */
 export type ServiceVariation = typeof ServiceVariation.Type
 
 const anyVariation = Arbitrary.make(ServiceVariation)
@@ -63,7 +57,6 @@ const scrambled = (seed: number): number => Hash.string(`service ${seed}`)
  *     Effect.provide(SandboxLayer.memory({ variation: ServiceVariation.fromSeed(seed) }))
  *   )
  *
- * @since 0.1.0
  * @category constructors
  */
 export const fromSeed = (seed: number): ServiceVariation => {
@@ -79,7 +72,6 @@ export const fromSeed = (seed: number): ServiceVariation => {
 /**
  * The service that the sandbox is without a variation, as far as the interface leaves it open.
  *
- * @since 0.1.0
  * @category constants
  */
 export const plain: ServiceVariation = plainVariation
@@ -101,7 +93,6 @@ const differing = (names: ServiceVariation["open"]["names"]) =>
  * The fields of a profile file with which a client understands the service, without those that are the standard
  * profile's: JSON that `ServiceProfile.ServiceProfile` decodes.
  *
- * @since 0.1.0
  * @category conversions
  */
 export const profileFields = ({ open }: ServiceVariation): Readonly<Record<string, unknown>> => {
@@ -123,7 +114,6 @@ const completeBodies = {
 /**
  * The headers that a single PUT must have.
  *
- * @since 0.1.0
  * @category accessors
  */
 export const encryptionHeaders = (storage: ServiceVariation["open"]["storage"]): Readonly<Record<string, string>> => ({
@@ -133,7 +123,6 @@ export const encryptionHeaders = (storage: ServiceVariation["open"]["storage"]):
 /**
  * The profile with which a client understands the service.
  *
- * @since 0.1.0
  * @category conversions
  */
 export const profile = (variation: ServiceVariation): ServiceProfile.ServiceProfile =>
@@ -145,7 +134,6 @@ const withSerials = (count: number) =>
 /**
  * The options of a sandbox that follow from the variation. Options that are given beside it take precedence.
  *
- * @since 0.1.0
  * @category conversions
  */
 export const options = (variation: ServiceVariation) => {

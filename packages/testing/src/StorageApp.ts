@@ -1,8 +1,4 @@
-/**
- * The storage of a sandbox: `StorageApp` of `@stevedore/server`, with faults around it.
- *
- * @since 0.1.0
- */
+/** The storage of a sandbox: `StorageApp` of `@stevedore/server`, with faults around it. */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -79,7 +75,6 @@ const observer = (recording: SandboxRecorder.Recording): Observer.ObserverServic
 /**
  * Storage as an app. It fails where a fault script breaks the connection.
  *
- * @since 0.1.0
  * @category constructors
  */
 export const make = (

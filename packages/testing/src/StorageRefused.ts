@@ -1,10 +1,3 @@
-/**
- * How object storage refuses.
- *
- * @since 0.1.0
- */
+/** How object storage refuses. */
 
-/**
- * @since 0.1.0
- */
 export * from "@stevedore/server/StorageRefused"

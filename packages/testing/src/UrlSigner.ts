@@ -1,10 +1,3 @@
-/**
- * Pre-signed URLs with AWS Signature Version 4.
- *
- * @since 0.1.0
- */
+/** Pre-signed URLs with AWS Signature Version 4. */
 
-/**
- * @since 0.1.0
- */
 export * from "@stevedore/server/UrlSigner"

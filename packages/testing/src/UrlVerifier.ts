@@ -1,10 +1,3 @@
-/**
- * Checks whether a request at storage is what a pre-signed URL allows.
- *
- * @since 0.1.0
- */
+/** Checks whether a request at storage is what a pre-signed URL allows. */
 
-/**
- * @since 0.1.0
- */
 export * from "@stevedore/server/UrlVerifier"

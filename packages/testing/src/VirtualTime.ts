@@ -1,8 +1,4 @@
-/**
- * Time that passes as fast as the machine can: a program that waits for hours finishes in milliseconds.
- *
- * @since 0.1.0
- */
+/** Time that passes as fast as the machine can: a program that waits for hours finishes in milliseconds. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -122,7 +118,6 @@ const settled = (activity: Activity) =>
  *   Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").stall("answer") }))
  * )
  *
- * @since 0.1.0
  * @category combinators
  */
 export const run = <A, E, R>(

@@ -11,11 +11,7 @@ export const read = (): State => ({
   visible: typeof document === "undefined" || document.visibilityState === "visible"
 })
 
-/**
- * Calls back whenever the state may have changed or the page woke up. Returns a function that stops it.
- *
- * @internal
- */
+/** Calls back whenever the state may have changed or the page woke up. Returns a function that stops it. */
 export const listen = (onChange: () => void): () => void => {
   if (typeof document === "undefined") {
     // Chromium tells a worker nothing: an upload in one would wait forever

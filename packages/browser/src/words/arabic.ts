@@ -1,8 +1,4 @@
-/**
- * What visitors read, in Arabic.
- *
- * @since 0.1.0
- */
+/** What visitors read, in Arabic. */
 import type { Words } from "../WordsModel.js"
 
 const filesOf = (after: string) => ({
@@ -14,10 +10,6 @@ const filesOf = (after: string) => ({
   other: `{count} ملف ${after}`.trim()
 })
 
-/**
- * @since 0.1.0
- * @category languages
- */
 export const arabic: Words = {
   language: "ar",
   messages: {

@@ -1,14 +1,6 @@
-/**
- * What visitors read, in English.
- *
- * @since 0.1.0
- */
+/** What visitors read, in English. */
 import type { Words } from "../WordsModel.js"
 
-/**
- * @since 0.1.0
- * @category languages
- */
 export const english: Words = {
   language: "en",
   messages: {

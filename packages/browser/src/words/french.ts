@@ -1,14 +1,6 @@
-/**
- * What visitors read, in French.
- *
- * @since 0.1.0
- */
+/** What visitors read, in French. */
 import type { Words } from "../WordsModel.js"
 
-/**
- * @since 0.1.0
- * @category languages
- */
 export const french: Words = {
   language: "fr",
   messages: {

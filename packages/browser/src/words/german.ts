@@ -1,14 +1,6 @@
-/**
- * What visitors read, in German.
- *
- * @since 0.1.0
- */
+/** What visitors read, in German. */
 import type { Words } from "../WordsModel.js"
 
-/**
- * @since 0.1.0
- * @category languages
- */
 export const german: Words = {
   language: "de",
   messages: {

@@ -1,14 +1,6 @@
-/**
- * What visitors read, in Japanese.
- *
- * @since 0.1.0
- */
+/** What visitors read, in Japanese. */
 import type { Words } from "../WordsModel.js"
 
-/**
- * @since 0.1.0
- * @category languages
- */
 export const japanese: Words = {
   language: "ja",
   messages: {

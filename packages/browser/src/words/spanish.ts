@@ -1,14 +1,6 @@
-/**
- * What visitors read, in Spanish.
- *
- * @since 0.1.0
- */
+/** What visitors read, in Spanish. */
 import type { Words } from "../WordsModel.js"
 
-/**
- * @since 0.1.0
- * @category languages
- */
 export const spanish: Words = {
   language: "es",
   messages: {

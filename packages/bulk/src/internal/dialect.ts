@@ -12,9 +12,7 @@ export const now = (sql: SqlClient.SqlClient): Fragment =>
     orElse: () => sql.literal("(unixepoch('subsec') * 1000.0)")
   })
 
-/**
- * A list of objects as rows: `columns` are the names and the types of PostgreSQL. One parameter, however many rows.
- */
+/** A list of objects as rows: `columns` are the names and the types of PostgreSQL. One parameter, however many rows. */
 export const rowsOf = (
   sql: SqlClient.SqlClient,
   rows: ReadonlyArray<unknown>,

@@ -6,11 +6,7 @@ import * as HashSet from "effect/HashSet"
 // No real fiber has this id: in the cause of an exit, it says that the end was no failure.
 const asked = FiberId.runtime(-2, 0)
 
-/**
- * Marks the interruption of what runs until it is interrupted: asked to end, it has done what it should.
- *
- * @internal
- */
+/** Marks the interruption of what runs until it is interrupted: asked to end, it has done what it should. */
 export const endingWell = <A, E, R>(service: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.onInterrupt(service, () =>
     Effect.withFiberRuntime((fiber) => {
@@ -19,5 +15,4 @@ export const endingWell = <A, E, R>(service: Effect.Effect<A, E, R>): Effect.Eff
       return Effect.yieldNow()
     }))
 
-/** @internal */
 export const isIn = <E>(cause: Cause.Cause<E>): boolean => HashSet.has(Cause.interruptors(cause), asked)

@@ -1,6 +1,4 @@
-/**
- * What `stevedore bulk` does, and what each action takes besides a database.
- */
+/** What `stevedore bulk` does, and what each action takes besides a database. */
 
 interface Action {
   /** Whether it is about a job. */
@@ -11,7 +9,6 @@ interface Action {
 
 const running = ["--root", "--host", "--files", "--lease"]
 
-/** @internal */
 export const actions = {
   start: {
     job: "needed",
@@ -28,19 +25,15 @@ export const actions = {
   migrate: { job: "none", options: [] }
 } satisfies Readonly<Record<string, Action>>
 
-/** @internal */
 export type ActionName = keyof typeof actions
 
-/** @internal */
 export const isAction = (name: string): name is ActionName => Object.hasOwn(actions, name)
 
 const ofSome: ReadonlySet<string> = new Set(Object.values(actions).flatMap(({ options }): Array<string> => options))
 
-/** @internal */
 export const isForAnother = (name: ActionName, option: string): boolean => {
   const { options }: Action = actions[name]
   return ofSome.has(option) && !options.includes(option)
 }
 
-/** @internal */
 export const jobOf = (name: ActionName): Action["job"] => actions[name].job

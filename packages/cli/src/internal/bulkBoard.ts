@@ -35,11 +35,7 @@ const words = (standing: Standing) => {
   }
 }
 
-/**
- * A line for a log: `archive-2026: 45%, 1,350 of 3,000 files, 3,300 calls left at 200 a minute, 16m 30s left`.
- *
- * @internal
- */
+/** A line for a log: `archive-2026: 45%, 1,350 of 3,000 files, 3,300 calls left at 200 a minute, 16m 30s left`. */
 export const plain = ({ name, standing }: Shown): string => {
   const { amount, calls, files, left, state } = words(standing)
   return `${Printable.line(name)}: ${
@@ -47,11 +43,7 @@ export const plain = ({ name, standing }: Shown): string => {
   }`
 }
 
-/**
- * The lines for a terminal: two a job, as many as fit.
- *
- * @internal
- */
+/** The lines for a terminal: two a job, as many as fit. */
 export const lines = (jobs: ReadonlyArray<Shown>, terminal: TerminalSize): ReadonlyArray<string> => {
   const columns = Math.max(1, terminal.columns - margin)
   const room = Math.max(1, Math.floor((terminal.rows - 2) / 2))
@@ -67,11 +59,7 @@ export const lines = (jobs: ReadonlyArray<Shown>, terminal: TerminalSize): Reado
   })
 }
 
-/**
- * A job as columns: name, state, uploaded, failed and all files, bytes, and the time left.
- *
- * @internal
- */
+/** A job as columns: name, state, uploaded, failed and all files, bytes, and the time left. */
 export const row = ({ name, standing }: Shown): ReadonlyArray<string> => {
   const { bytes, failed, state, total, uploaded } = standing
   const left = Option.filter(standing.timeLeft, () => state === "running")

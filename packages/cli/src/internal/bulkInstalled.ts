@@ -6,8 +6,6 @@ const drivers = { Sqlite: "@effect/sql-libsql@0.42", Postgres: "@effect/sql-pg@0
 /**
  * What is missing beside this package for jobs in such a database, with the line that installs it; undefined if nothing
  * is. Two copies of core would not know each other's URLs.
- *
- * @internal
  */
 export const problem = (from: NodeJS.Require, database: keyof typeof drivers): string | undefined => {
   const wanted = ["@stevedore/bulk", "@effect/sql@0.52", "@effect/experimental@0.61", drivers[database]]

@@ -425,11 +425,7 @@ const performed = (action: Exclude<ActionName, "start" | "run">, job: string, op
   }
 }
 
-/**
- * Does what an action says.
- *
- * @internal
- */
+/** Does what an action says. */
 export const perform = (action: ActionName, place: Place, options: Options) =>
   Effect.gen(function*() {
     const job = Option.getOrElse(options.job, () => "")

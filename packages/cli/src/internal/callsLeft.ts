@@ -5,20 +5,14 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Forecast from "../Forecast.js"
 
-/**
- * How long the calls take that are left, if the service limits them.
- *
- * @internal
- */
+/** How long the calls take that are left, if the service limits them. */
 export interface CallsLeft {
   readonly perFile: number
   readonly time: (calls: number) => Effect.Effect<Option.Option<Duration.Duration>>
 }
 
-/** @internal */
 export const none: CallsLeft = { perFile: 0, time: () => Effect.succeedNone }
 
-/** @internal */
 export const make = (perFile: number): Effect.Effect<CallsLeft, never, ServiceApi> =>
   Effect.map(ServiceApi, ({ profile, rateLimit }) => ({
     perFile,

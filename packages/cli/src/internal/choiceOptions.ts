@@ -65,11 +65,7 @@ const size = (name: string, description: string) =>
     (text) => Effect.succeed(Quantities.bytes(text))
   )
 
-/**
- * `--files-from` and `-0`.
- *
- * @internal
- */
+/** `--files-from` and `-0`. */
 export const list = {
   filesFrom: Options.text("files-from").pipe(
     Options.withPseudoName("FILE"),
@@ -84,11 +80,7 @@ export const list = {
   )
 }
 
-/**
- * The options that choose files.
- *
- * @internal
- */
+/** The options that choose files. */
 export const choice = {
   include: pattern("include", "Upload only files that match, such as '*.mp4': as in a gitignore file. Can be repeated"),
   exclude: pattern("exclude", "Leave out files that match, such as 'drafts/': as in a gitignore file. Can be repeated"),

@@ -1,8 +1,4 @@
-/**
- * The commands, each with its summary.
- *
- * @internal
- */
+/** The commands, each with its summary. */
 export const summaries = {
   upload: "upload files and directories",
   uploads: "list unfinished uploads",

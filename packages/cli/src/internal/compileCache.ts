@@ -22,8 +22,6 @@ const placeOf = (platform: NodeJS.Platform): readonly [string | undefined, strin
 
 /**
  * Where the command may keep its compiled code: in its own directory, because that of the ledger holds nothing else.
- *
- * @internal
  */
 export const directoryOf = ({ environment, home, platform }: Machine): string => {
   const { isAbsolute, join } = platform === "win32" ? Path.win32 : Path.posix
@@ -46,8 +44,6 @@ const directoryOfUser = (): string =>
  * possible, as for a user without a home or with an empty `HOME`, which only makes the start slower. Code compiled there
  * runs with this user's token: Node's own choice, a directory among the temporary files of all users, could be filled by
  * somebody else.
- *
- * @internal
  */
 export const prepare = (find: () => string = directoryOfUser): string | undefined => {
   try {

@@ -40,8 +40,6 @@ const write = (path: string, source: Uint8Array, compiled: Uint8Array): void => 
  * Runs a CommonJS script from V8's compiled code of an earlier run, and returns whether it could. If it could not, the
  * code of every function that ran is saved for the next time when the process ends. `node:module` has such a cache too,
  * but only from Node 22 on, and per module, which takes longer.
- *
- * @internal
  */
 export const run = (
   path: string,

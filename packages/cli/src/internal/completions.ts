@@ -40,9 +40,7 @@ const fish = (script: string): string =>
       paths.has(`--${name}`) ? `${given} -F` : line)
     .replace(/(_from upload" -r) -f(?= -d)/, "$1 -F")
 
-/**
- * A completion script that completes the names of files where a file is wanted; none if the text is no such script.
- */
+/** A completion script that completes the names of files where a file is wanted; none if the text is no such script. */
 export const mended = (text: string): string | undefined => {
   const script = text.trim()
   if (script.startsWith("function ")) return bash(script)

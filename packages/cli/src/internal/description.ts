@@ -3,11 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { InvalidInput } from "../InvalidInput.js"
 
-/**
- * Checks what options say about the files, before any file is read: it would be wrong for each of them.
- *
- * @internal
- */
+/** Checks what options say about the files, before any file is read: it would be wrong for each of them. */
 export const check = (
   { mediaType, name }: { readonly mediaType: Option.Option<string>; readonly name: Option.Option<string> }
 ): Effect.Effect<void, InvalidInput> =>

@@ -19,7 +19,6 @@ const Entry = Schema.Struct({
   modified: Schema.Number
 })
 
-/** @internal */
 export type Entry = typeof Entry.Type
 
 const Line = Schema.parseJson(Entry)
@@ -49,11 +48,7 @@ const idIn = (fileId: string): string =>
 const nth = (wanted: string, fileId: string, n: number): string =>
   n === 0 ? wanted : withEnd(wanted, n === 1 ? `-${idIn(fileId)}` : `-${idIn(fileId)}-${n}`)
 
-/**
- * Which name a file gets.
- *
- * @internal
- */
+/** Which name a file gets. */
 export interface Naming {
   /** What is in the directory by earlier commands, by name. */
   readonly known: ReadonlyMap<string, Entry>
@@ -66,8 +61,6 @@ export interface Naming {
 /**
  * The names of files in one directory, in the order in which they are asked for. A file keeps the name that it has there.
  * The first of several with one name gets it, and each other a name with its id in it that nothing has.
- *
- * @internal
  */
 export const makeNames = ({ isThere, known, overwrite }: Naming): (name: string, fileId: string) => string => {
   const taken = new Set<string>()
@@ -90,11 +83,7 @@ export const makeNames = ({ isThere, known, overwrite }: Naming): (name: string,
   }
 }
 
-/**
- * What commands have downloaded into a directory. It is kept beside what is unfinished, and not in the directory.
- *
- * @internal
- */
+/** What commands have downloaded into a directory. It is kept beside what is unfinished, and not in the directory. */
 export interface DownloadIndex {
   readonly known: ReadonlyMap<string, Entry>
   /** Remembers a file that was saved under this name. If that fails, it is only not known to be there. */
@@ -105,7 +94,6 @@ export interface DownloadIndex {
 
 const folder = "downloaded"
 
-/** @internal */
 export const open = (
   service: string,
   directory: string

@@ -16,11 +16,7 @@ interface Active {
   size: Option.Option<number>
 }
 
-/**
- * Shows the downloads of one command on a terminal: a bar for each file, and one for all.
- *
- * @internal
- */
+/** Shows the downloads of one command on a terminal: a bar for each file, and one for all. */
 export interface DownloadWatch {
   /** Shows a download while this effect runs. */
   readonly during: <A, E, R>(
@@ -37,7 +33,6 @@ const total = (files: number, { done, failed, there }: Counts, columns: number):
   return ProgressBar.drawn(Measure.percent(settled, files), [words, []], columns)
 }
 
-/** @internal */
 export const lines = (
   active: ReadonlyArray<Active>,
   files: number,
@@ -51,7 +46,6 @@ export const lines = (
   return [...UploadBoard.asManyAsFit(bars, terminal, columns), total(files, counts, columns)]
 }
 
-/** @internal */
 export const make = (files: number, counts: () => Counts): Effect.Effect<DownloadWatch, never, Output | Scope.Scope> =>
   Effect.gen(function*() {
     const output = yield* Output

@@ -46,11 +46,7 @@ const bandwidthWords = (time: Duration.Duration, rate: number, by: "bytes" | "ca
     Measure.speed(rate)
   }: the ${by} take longer`
 
-/**
- * Tells what would be sent, and how long it takes at least. Nothing is sent.
- *
- * @internal
- */
+/** Tells what would be sent, and how long it takes at least. Nothing is sent. */
 export const tell = ({ calls: perFile, files }: Planned, json: boolean) =>
   Effect.gen(function*() {
     const output = yield* Output

@@ -24,8 +24,6 @@ const wordsOf = (error: ValidationError.ValidationError): string =>
 /**
  * The line of `--json` for the end of a run, of which `said` is what would be said in words; none if the reader of the
  * output closed it, or a service was asked to end, which is no failure.
- *
- * @internal
  */
 export const reportOf = (
   cause: Cause.Cause<unknown>,

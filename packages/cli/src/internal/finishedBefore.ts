@@ -45,8 +45,6 @@ const uploadedOf = (line: typeof Line.Type, path: string, service: string, date:
 /**
  * Moves what an earlier version has recorded of this command into the manifest. What it recorded of commands that have
  * not run for 30 days is removed.
- *
- * @internal
  */
 export const adopt = (
   manifest: Manifest.Manifest,

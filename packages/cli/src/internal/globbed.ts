@@ -21,11 +21,7 @@ const suspects = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   return dashes !== undefined && more.length === 0 ? [...options, "--"] : options
 }
 
-/**
- * Refuses a word for an option that is also the name of something in the current directory.
- *
- * @internal
- */
+/** Refuses a word for an option that is also the name of something in the current directory. */
 export const check = (words: ReadonlyArray<string>, directory = "."): Effect.Effect<void, InvalidInput> => {
   const isName = isNameIn(directory)
   return Effect.flatMap(

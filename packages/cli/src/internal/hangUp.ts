@@ -12,8 +12,6 @@ const signals = ["SIGHUP", "SIGBREAK"] as const
 /**
  * Interrupts a program when its terminal goes away, as `NodeRuntime` does on `SIGINT` and `SIGTERM`: resources are
  * closed and removed. A second signal ends the process at once.
- *
- * @internal
  */
 export const interrupting = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.withFiberRuntime((fiber) => {
@@ -25,5 +23,4 @@ export const interrupting = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.E
     )
   })
 
-/** @internal */
 export const isIn = <E>(cause: Cause.Cause<E>): boolean => HashSet.has(Cause.interruptors(cause), terminal)

@@ -8,8 +8,6 @@ import * as Scope from "effect/Scope"
  * The ledger in force, for one upload, which forgets the upload only when told to. Until then, if the process is killed
  * after Complete, the record shows that the file is up; without it, and before that is recorded elsewhere, the file
  * would be uploaded twice. The scope holds the upload's lock just as long.
- *
- * @internal
  */
 export interface HeldLedger {
   readonly ledger: UploadLedger.Service
@@ -19,7 +17,6 @@ export interface HeldLedger {
   readonly keep: Effect.Effect<void>
 }
 
-/** @internal */
 export const make: Effect.Effect<HeldLedger, never, Scope.Scope> = Effect.gen(function*() {
   const ledger = yield* UploadLedger.UploadLedger
   const scope = yield* Effect.scope
@@ -50,8 +47,6 @@ export const make: Effect.Effect<HeldLedger, never, Scope.Scope> = Effect.gen(fu
 /**
  * Forgets the uploads that ended with these files: a stopped command had recorded that they are up, but had no time to
  * forget the uploads. Another upload of the same file, for example through another link, is left alone.
- *
- * @internal
  */
 export const forgetDone = (fileIds: ReadonlySet<string>): Effect.Effect<void> =>
   Effect.gen(function*() {

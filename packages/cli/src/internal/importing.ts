@@ -1,6 +1,4 @@
-/**
- * Makes each finished file an entry of a project, once.
- */
+/** Makes each finished file an entry of a project, once. */
 import * as Imports from "@stevedore/core/Imports"
 import type { ListError } from "@stevedore/core/ListError"
 import type { ServiceApi } from "@stevedore/core/ServiceApi"
@@ -44,8 +42,6 @@ const foundBefore = (wanted: Wanted, at: string) =>
 /**
  * Imports a file, unless the manifest says that it was imported into this project. The manifest says `begun` from before
  * the call on: if a command was killed after that, the entry is looked for before another is made.
- *
- * @internal
  */
 export const importing = (
   wanted: Wanted,

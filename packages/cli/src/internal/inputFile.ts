@@ -35,8 +35,6 @@ const begins = (bytes: Uint8Array) => ({ mark, zeros }: Encoding): boolean =>
 /**
  * The text of a file that an editor saved in UTF-8 or in UTF-16, with a byte order mark or without. What is wrong with
  * any other never quotes it.
- *
- * @internal
  */
 export const textOf = (bytes: Uint8Array): Either.Either<string, string> => {
   const { decode, name } = encodings.find(begins(bytes)) ?? utf8
@@ -45,11 +43,7 @@ export const textOf = (bytes: Uint8Array): Either.Either<string, string> => {
     : Either.try({ try: () => decode(bytes), catch: () => `is not text in ${name}: save it as UTF-8` })
 }
 
-/**
- * The text of a file that an option or a variable names; a failure names that option or variable.
- *
- * @internal
- */
+/** The text of a file that an option or a variable names; a failure names that option or variable. */
 export const readFile = (input: string, path: string): Effect.Effect<string, InvalidInput, FileSystem.FileSystem> =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFile(path)).pipe(
     Effect.mapError(PlatformWords.describe("read", path)),
@@ -64,8 +58,6 @@ const isOpen = ({ mode, type, uid }: FileSystem.File.Info): boolean =>
  * Warns about a token file of this user that other users may read or change, as ssh does for keys. It does not warn
  * about a file that another user gave to this one, as containers get their secrets, nor on platforms without such
  * users.
- *
- * @internal
  */
 export const warnOfOthers = (path: string): Effect.Effect<void, never, FileSystem.FileSystem> =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.stat(path)).pipe(

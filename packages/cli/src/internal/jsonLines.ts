@@ -8,8 +8,6 @@ import { dirname } from "node:path"
 /**
  * A file of lines in a private directory, to which several processes add. A line is written in one step, with a line
  * break before it, so that an incomplete one does not spoil it.
- *
- * @internal
  */
 export interface JsonLines {
   /** The lines since the last call, or all of them anew if the file was replaced. */
@@ -21,11 +19,7 @@ export interface JsonLines {
 
 type Directory = Option.Option.Value<Effect.Effect.Success<typeof DiskLedger.privateDirectory>>
 
-/**
- * Whether there is no such file, also if something else is in the place of its directory.
- *
- * @internal
- */
+/** Whether there is no such file, also if something else is in the place of its directory. */
 export const isMissing = (error: PlatformError): boolean =>
   error._tag === "SystemError" && (error.reason === "NotFound" || error.reason === "BadResource")
 
@@ -36,7 +30,6 @@ interface Standing {
 
 const nothing: Standing = { inode: 0, size: 0 }
 
-/** @internal */
 export const make = (fs: FileSystem.FileSystem, directory: Directory, file: string): JsonLines => {
   const path = directory.pathOf(file)
   let read = nothing

@@ -7,8 +7,6 @@ import * as Option from "effect/Option"
 /**
  * The service, as one command calls it: after a permanent refusal it is not called for the same thing again, and later
  * callers get the same error.
- *
- * @internal
  */
 export interface LastingRefusals<E> {
   readonly service: Service
@@ -56,7 +54,6 @@ const onceRefused = (isLasting: (error: ServiceError) => boolean) => {
   }
 }
 
-/** @internal */
 export const make = <E extends LastingFailure.AnyError>(
   service: Service,
   /** What files in a directory fail with that is gone. */

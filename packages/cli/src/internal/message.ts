@@ -30,11 +30,7 @@ const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new
   ["UploadLocked", ["resume: false", "--no-resume"]]
 ])
 
-/**
- * The message of an error, with the command's options in place of the library's where there are any.
- *
- * @internal
- */
+/** The message of an error, with the command's options in place of the library's where there are any. */
 export const messageOf = (error: unknown): string => {
   const message = Predicate.hasProperty(error, "message") ? String(error.message) : String(error)
   const replaced = Predicate.hasProperty(error, "_tag") ? options.get(String(error._tag)) : undefined

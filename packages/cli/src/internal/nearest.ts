@@ -10,11 +10,7 @@ const distance = (one: string, other: string): number =>
 // One mistake in a short word, and one in three characters of a long one
 const isNear = (word: string, off: number): boolean => off <= Math.max(1, Math.floor(word.length / 3))
 
-/**
- * The name that was probably meant: the most similar one, or the only one that begins like it.
- *
- * @internal
- */
+/** The name that was probably meant: the most similar one, or the only one that begins like it. */
 export const nearest = (word: string, names: Iterable<string>): Option.Option<string> => {
   const all = Arr.sort(
     Arr.map(Arr.fromIterable(names), (name) => ({ name, off: distance(word, name) })),
@@ -25,10 +21,6 @@ export const nearest = (word: string, names: Iterable<string>): Option.Option<st
   return Option.map(Option.fromNullable(found), ({ name }) => name)
 }
 
-/**
- * The end of a sentence about a name that does not exist: a question, if another name was probably meant.
- *
- * @internal
- */
+/** The end of a sentence about a name that does not exist: a question, if another name was probably meant. */
 export const question = (word: string, names: Iterable<string>): string =>
   Option.match(nearest(word, names), { onNone: () => ".", onSome: (name) => `: did you mean ${name}?` })

@@ -1,6 +1,4 @@
-/**
- * What the word after an option is.
- */
+/** What the word after an option is. */
 
 /** The options that take no value. The library reads a word such as 1, y or no after one as its value. */
 export const flags: ReadonlySet<string> = new Set([

@@ -4,11 +4,7 @@ import type * as Reports from "../Reports.js"
 import type { FileToUpload, SkipReason } from "../UploadPaths.js"
 import type { FileError } from "./fileError.js"
 
-/**
- * How one file of a command ended.
- *
- * @internal
- */
+/** How one file of a command ended. */
 export type Outcome =
   | {
     readonly _tag: "Uploaded"
@@ -33,5 +29,4 @@ export type Outcome =
   /** The command ended before it, or while it was being sent. */
   | { readonly _tag: "NotTried"; readonly file: FileToUpload }
 
-/** @internal */
 export const pathOf = (outcome: Outcome): string => outcome._tag === "Skipped" ? outcome.path : outcome.file.path

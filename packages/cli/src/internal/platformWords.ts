@@ -33,21 +33,13 @@ const codeOf = (error: PlatformError): string | undefined =>
       : /\b(E[A-Z]{2,})\b/.exec(error.description ?? "")?.[1]
     : undefined
 
-/**
- * Why something could not be done with a path, in words of this command.
- *
- * @internal
- */
+/** Why something could not be done with a path, in words of this command. */
 export const reasonOf = (error: PlatformError): string => {
   const code = codeOf(error)
   const known = codes[code ?? ""] ?? (error._tag === "SystemError" ? reasons[error.reason] : undefined)
   return known ?? (code === undefined ? "it is not possible there" : `the system says ${code}`)
 }
 
-/**
- * The same with what was to be done, and with which path.
- *
- * @internal
- */
+/** The same with what was to be done, and with which path. */
 export const describe = (what: "read" | "write" | "create", path: string) => (error: PlatformError): string =>
   `cannot ${what} ${path}: ${reasonOf(error)}`

@@ -55,8 +55,6 @@ const keepUp = (command: string, first: LimitRate.LimitRate, limit: BandwidthLim
 /**
  * The bandwidth limit of a command: by its option, by the clock if that is a timetable, and by `stevedore limit` while it
  * runs.
- *
- * @internal
  */
 export const layer = (
   command: string,

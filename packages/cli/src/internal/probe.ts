@@ -1,6 +1,4 @@
-/**
- * Single calls to a service about which nothing is taken for granted, and what can be read out of their answers.
- */
+/** Single calls to a service about which nothing is taken for granted, and what can be read out of their answers. */
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,4 @@
-/**
- * The trial upload in parts.
- */
+/** The trial upload in parts. */
 import * as UploadPlan from "@stevedore/core/UploadPlan"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

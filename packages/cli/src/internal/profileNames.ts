@@ -1,6 +1,4 @@
-/**
- * What services call the fields that the interface leaves open, beside the names that their own answers give.
- */
+/** What services call the fields that the interface leaves open, beside the names that their own answers give. */
 import type { ServiceProfile } from "@stevedore/core/ServiceProfile"
 
 export interface Slot {

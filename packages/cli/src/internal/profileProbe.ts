@@ -1,6 +1,4 @@
-/**
- * Finds out by asking a service what the standard profile does not say of it.
- */
+/** Finds out by asking a service what the standard profile does not say of it. */
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
 import type { FieldName, ServiceProfile } from "@stevedore/core/ServiceProfile"
 import * as Effect from "effect/Effect"

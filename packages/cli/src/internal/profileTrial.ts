@@ -1,6 +1,4 @@
-/**
- * Two trial uploads by which {@link Prober} finds out the rest: one in one request, one in parts.
- */
+/** Two trial uploads by which {@link Prober} finds out the rest: one in one request, one in parts. */
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"

@@ -3,8 +3,6 @@ import type { summaries } from "./commands.js"
 /**
  * Where each command is carried out, loaded when it runs. The build reads it too: what a command reaches from here says whether
  * it can run from the one script.
- *
- * @internal
  */
 export const programs = {
   upload: () => import("../Upload.js"),

@@ -15,20 +15,13 @@ import type * as Manifest from "../Manifest.js"
 
 /**
  * A time in milliseconds as an ISO 8601 date; null for one that a date cannot represent, such as some file systems have.
- *
- * @internal
  */
 export const isoOf = (millis: number | undefined): string | null =>
   millis === undefined ? null : Option.getOrNull(Option.map(DateTime.make(millis), DateTime.formatIso))
 
-/** @internal */
 export const now: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, (millis) => isoOf(millis) ?? "")
 
-/**
- * How a file is described on the command line, or in its row: what is not given is as it is.
- *
- * @internal
- */
+/** How a file is described on the command line, or in its row: what is not given is as it is. */
 export interface Described {
   readonly name?: string | undefined
   readonly mediaType?: string | undefined
@@ -37,8 +30,6 @@ export interface Described {
 /**
  * Whether the service was told of the file what it is to be told now. A name that follows from how the file was named on
  * the command line does not count: the same file is not sent twice because its folder was named instead of it.
- *
- * @internal
  */
 export const isDescribedAs = (file: Manifest.UploadedFile, { mediaType, name }: Described): boolean =>
   (name === undefined || name === file.name) && (mediaType === undefined || mediaType === file.mediaType)
@@ -46,8 +37,6 @@ export const isDescribedAs = (file: Manifest.UploadedFile, { mediaType, name }: 
 /**
  * Whether a file still has the size and the date that it had. Its device and inode do not count: they change when a disk
  * is mounted again, or a backup restored.
- *
- * @internal
  */
 export const isUnchanged = (file: Manifest.UploadedFile, fingerprint: SourceFingerprint): boolean =>
   file.fingerprint.kind === fingerprint.kind && file.size === fingerprint.size &&
@@ -56,8 +45,6 @@ export const isUnchanged = (file: Manifest.UploadedFile, fingerprint: SourceFing
 /**
  * Whether a file still has the content that it had, whatever its date, by reading it. One whose checksum is not known
  * counts as changed.
- *
- * @internal
  */
 export const isSameContent = (
   file: Manifest.UploadedFile,
@@ -78,8 +65,6 @@ export const isSameContent = (
 /**
  * Asks the service for an uploaded file; none if the service no longer has it, or never had it for this token, or if it
  * has failed or has another size.
- *
- * @internal
  */
 export const stillThere = (
   file: Manifest.UploadedFile
@@ -111,8 +96,6 @@ const isDue = (now: number) => ({ checkedAt, uploadedAt }: Manifest.UploadedFile
  * Which of the unchanged files the service is asked for: those that it was not asked for as long ago as it had them then,
  * a day at least and 30 days at most, and up to 100 of the others, those first that were asked for the longest ago. If one
  * of them is gone, the caller asks for all.
- *
- * @internal
  */
 export const worthAsking = <A extends { readonly known: Manifest.UploadedFile }>(
   files: ReadonlyArray<A>,

@@ -75,11 +75,7 @@ const rowOf = (outcome: Outcome): Row => {
   }
 }
 
-/**
- * Writes what became of a file.
- *
- * @internal
- */
+/** Writes what became of a file. */
 export type ReportFile = (outcome: Outcome) => Effect.Effect<void>
 
 const tables: ReadonlySet<string> = new Set([".csv"])
@@ -94,11 +90,7 @@ const typeOf = (path: string): string => {
   return /[a-z]/.test(extension) ? extension : ""
 }
 
-/**
- * Whether a report can be written there, before anything is.
- *
- * @internal
- */
+/** Whether a report can be written there, before anything is. */
 export const check = (path: string): Effect.Effect<void, InvalidInput, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const type = typeOf(path)
@@ -128,8 +120,6 @@ const encoder = new TextEncoder()
  * Writes a row for each file of a command: JSON lines, or a table if the file is named `.csv`. From the start each chosen
  * file has one that says that it was not tried, and further down one as soon as it has ended, so that a report also says
  * of every file what became of it if its command is killed. At the end it is replaced by one with one row for each.
- *
- * @internal
  */
 export const make = (
   given: Option.Option<string>,

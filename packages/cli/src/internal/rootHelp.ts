@@ -1,16 +1,12 @@
-/**
- * What the help and the manual page say about the program as a whole.
- */
+/** What the help and the manual page say about the program as a whole. */
 import * as Option from "effect/Option"
 import type * as HelpPage from "../HelpPage.js"
 
-/** @internal */
 export const description: ReadonlyArray<string> = [
   "Upload files, download them, and list what the service has. What is interrupted resumes when the same command runs " +
   "again; what is uploaded is not uploaded twice."
 ]
 
-/** @internal */
 export const examples: ReadonlyArray<string> = [
   "stevedore sandbox",
   "stevedore doctor",
@@ -28,10 +24,8 @@ const entry = (names: ReadonlyArray<string>, description: string, value?: string
   description
 })
 
-/** @internal */
 export const help = entry(["--help", "-h"], "Show this help")
 
-/** @internal */
 export const options: ReadonlyArray<HelpPage.Entry> = [
   entry(["--help", "-h"], "Show this help, or that of a command"),
   entry(["--version"], "Show the version"),
@@ -50,10 +44,8 @@ const shared: ReadonlySet<string> = new Set([
   "--config"
 ])
 
-/** @internal */
 export const isShared = ({ names }: HelpPage.Entry): boolean => names.some((name) => shared.has(name))
 
-/** @internal */
 export const environment: ReadonlyArray<readonly [string, string]> = [
   ["STEVEDORE_BASE_URL", "URL of the service"],
   ["STEVEDORE_TOKEN", "The token"],
@@ -62,7 +54,6 @@ export const environment: ReadonlyArray<readonly [string, string]> = [
   ["NO_COLOR, TERM=dumb", "Print without colours"]
 ]
 
-/** @internal */
 export const exitCodes: ReadonlyArray<readonly [string, string]> = [
   ["0", "success"],
   ["1", "an upload, a check or the command itself failed"],

@@ -15,7 +15,6 @@ export const Running = Schema.Struct({
   rate: Schema.NullOr(Schema.Number)
 }).annotations({ identifier: "Running" })
 
-/** @internal */
 export type Running = typeof Running.Type
 
 const decode = Schema.decodeUnknownEither(Schema.parseJson(Running))
@@ -32,8 +31,6 @@ export interface Named {
  * What running commands say of themselves, and what they are told: in the state directory, where each has a file that only
  * it writes (`.json`), and beside it one for what it is told (`.limit`), which it renames when it takes it (`.taken`) and
  * removes once it says that it has done it. Told something else meanwhile, it finds that the next time.
- *
- * @internal
  */
 export interface Register {
   readonly say: (named: Named) => Effect.Effect<void>
@@ -59,8 +56,6 @@ const isAlive = (pid: number): boolean =>
 /**
  * The register of this user. None where there is no state directory, or others can enter it: then a command cannot be
  * changed while it runs.
- *
- * @internal
  */
 export const register: Effect.Effect<Option.Option<Register>, never, FileSystem.FileSystem> = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem

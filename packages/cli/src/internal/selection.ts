@@ -14,11 +14,7 @@ import * as UrlSource from "../UrlSource.js"
 import { readFile, warnOfOthers } from "./inputFile.js"
 import * as ReportStatus from "./reportStatus.js"
 
-/**
- * What says which files to upload.
- *
- * @internal
- */
+/** What says which files to upload. */
 export interface Given extends Choosing.Wishes {
   readonly paths: ReadonlyArray<string>
   readonly filesFrom: Option.Option<string>
@@ -115,11 +111,7 @@ const checkUrls = (rows: ReadonlyArray<FilesFrom.Row>): Effect.Effect<void, Inva
     )
 }
 
-/**
- * What is sent with the rows that are URLs. Headers are secrets of one server, so the rows must all be of one.
- *
- * @internal
- */
+/** What is sent with the rows that are URLs. Headers are secrets of one server, so the rows must all be of one. */
 export const sourceHeaders = (
   file: Option.Option<string>,
   files: ReadonlyArray<UploadPaths.FileToUpload>,
@@ -145,11 +137,7 @@ export const sourceHeaders = (
       : headers.value
   })
 
-/**
- * The files to upload.
- *
- * @internal
- */
+/** The files to upload. */
 export const select = (
   given: Given
 ): Effect.Effect<Choosing.Chosen, InvalidInput, FileSystem.FileSystem | Path.Path> =>

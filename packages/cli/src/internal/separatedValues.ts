@@ -19,13 +19,11 @@ interface Row {
   readonly cells: ReadonlyArray<string>
 }
 
-/** @internal */
 export const separatorOf = (line: string): string => /[,;\t]/.exec(line)?.[0] ?? ","
 
 // What spreadsheets write before the header to tell each other the separator
 const declaration = /^sep=([,;\t])(?:\r?\n|$)/i
 
-/** @internal */
 export const isDeclaration = (line: string): boolean => declaration.test(line)
 
 const problemAt = (rest: string): string =>
@@ -71,8 +69,6 @@ const duplicated = (names: ReadonlyArray<string>): string | undefined =>
  * The rows of a table with a header, as RFC 4180 describes it. The separator is the one that a first line `sep=;` names,
  * or else the first comma, semicolon or tab of the header: spreadsheets write any of them. Whatever would make it lose a
  * row or a cell is an error.
- *
- * @internal
  */
 export const parse = (text: string): Either.Either<ReadonlyArray<Record>, Unreadable> => {
   const whole = text.replace(/^\ufeff/, "")
@@ -101,10 +97,6 @@ export const parse = (text: string): Either.Either<ReadonlyArray<Record>, Unread
   })
 }
 
-/**
- * A row as a line.
- *
- * @internal
- */
+/** A row as a line. */
 export const line = (cells: ReadonlyArray<string>): string =>
   cells.map((cell) => /[",;\t\r\n]/.test(cell) ? `"${cell.replaceAll("\"", "\"\"")}"` : cell).join(",")

@@ -5,22 +5,16 @@ import * as Stream from "effect/Stream"
 import { InvalidInput } from "../InvalidInput.js"
 import { textOf } from "./inputFile.js"
 
-/**
- * What the command reads its standard input from.
- *
- * @internal
- */
+/** What the command reads its standard input from. */
 export class StandardInput extends Context.Reference<StandardInput>()<
   "@stevedore/cli/StandardInput",
   () => AsyncIterable<Uint8Array>
 >("@stevedore/cli/StandardInput", { defaultValue: () => () => process.stdin }) {}
 
-/** @internal */
 export const bytes: Stream.Stream<Uint8Array, unknown> = Stream.unwrap(
   Effect.map(StandardInput, (open) => Stream.fromAsyncIterable(open(), (cause) => cause))
 )
 
-/** @internal */
 export const text = (input: string): Effect.Effect<string, InvalidInput> =>
   Stream.runCollect(bytes).pipe(
     Effect.mapError(() => "cannot read standard input"),

@@ -19,8 +19,6 @@ export interface Counts {
 /**
  * Whatever a run was given has exactly one outcome: done, there, failed, or not tried. Its summary, its report and its exit
  * code follow from here, so that none of them can leave one out.
- *
- * @internal
  */
 export interface Standings<Input> {
   /** The first outcome counts: an input has no second one. */
@@ -40,11 +38,7 @@ const unreadable = new Set<unknown>(["NotFound", "Directory", "NotAFile", "Permi
 const isOfInput = (error: { readonly _tag: string; readonly reason?: unknown }): boolean =>
   ofInput.has(error._tag) || (error._tag === "SourceUnreadable" && unreadable.has(error.reason))
 
-/**
- * The exit code of a run in which these failed, and so many were not tried.
- *
- * @internal
- */
+/** The exit code of a run in which these failed, and so many were not tried. */
 export const exitCode = (
   failures: ReadonlyArray<{ readonly _tag: string; readonly reason?: unknown }>,
   notTried: number
@@ -54,7 +48,6 @@ export const exitCode = (
   return failures.length > 0 && failures.every(isOfInput) ? ExitCode.usage : ExitCode.failed
 }
 
-/** @internal */
 export const make = <Input>(inputs: Iterable<Input>): Standings<Input> => {
   const standings = new Map<Input, Standing | undefined>(Array.from(inputs, (input) => [input, undefined]))
   const failures: Array<{ readonly _tag: string }> = []

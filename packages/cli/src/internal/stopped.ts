@@ -12,11 +12,7 @@ export interface Stopped {
   readonly resumable: boolean
 }
 
-/**
- * Tells whether the command has to be run again. If every file was reported, it would upload every file again.
- *
- * @internal
- */
+/** Tells whether the command has to be run again. If every file was reported, it would upload every file again. */
 export const tell = ({ files, reported, resumable, uploaded }: Stopped) =>
   Effect.gen(function*() {
     const output = yield* Output
@@ -36,8 +32,6 @@ export const tell = ({ files, reported, resumable, uploaded }: Stopped) =>
 /**
  * Tells something at the end of a command that is stopped, which does not wait long for whoever reads it: in a fiber of
  * its own, since this one can do nothing any more that can be ended.
- *
- * @internal
  */
 export const readWithin = <A, E, R>(telling: Effect.Effect<A, E, R>): Effect.Effect<void, never, R> =>
   Effect.flatMap(

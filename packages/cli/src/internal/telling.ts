@@ -12,11 +12,7 @@ import { messageOf } from "./message.js"
 import type { Outcome } from "./outcome.js"
 import type { ReportFile } from "./reportFile.js"
 
-/**
- * What is told of the files of one command: of each when it ends, one line at most, and of all at the end.
- *
- * @internal
- */
+/** What is told of the files of one command: of each when it ends, one line at most, and of all at the end. */
 export interface Telling {
   /** `onTold` is called as soon as it counts. */
   readonly tell: (outcome: Outcome, onTold?: () => void) => Effect.Effect<void, OutputFailed, Output>
@@ -69,13 +65,11 @@ const result = (outcome: Outcome, verbose: boolean): ReadonlyArray<ReadonlyArray
     ? Option.toArray(Option.map(outcome.fileId, (id) => [id, outcome.path]))
     : []
 
-/** @internal */
 export const resultColumns: ReadonlyArray<Table.Column> = [
   { header: "ID", width: 22 },
   { header: "PATH", width: undefined }
 ]
 
-/** @internal */
 export const make = ({ json, report, several, verbose }: Options): Telling => {
   const tally = UploadSummary.make()
   const told = new Set<unknown>()

@@ -1,6 +1,4 @@
-/**
- * The uploads of one command: each file is skipped, sent or failed, and that is told and counted once.
- */
+/** The uploads of one command: each file is skipped, sent or failed, and that is told and counted once. */
 import type { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { ServiceProfile } from "@stevedore/core/ServiceProfile"
 import type { UploadError, UploadLocked } from "@stevedore/core/UploadError"
@@ -34,7 +32,6 @@ import * as Remembered from "./remembered.js"
 import * as StandardInput from "./standardInput.js"
 import type { Standings } from "./standings.js"
 
-/** @internal */
 export interface Run {
   readonly service: string
   readonly options: UploadOptions
@@ -198,7 +195,6 @@ const imported = (
   })
 }
 
-/** @internal */
 export const skippedAs = ({ file, known }: Known): Outcome => ({
   _tag: "Skipped",
   file,
@@ -327,11 +323,7 @@ const askAll = (files: ReadonlyArray<Known>, run: Run) =>
     )
   })
 
-/**
- * What is wrong with a file before anything is sent. Of what is read from elsewhere, nothing is known yet.
- *
- * @internal
- */
+/** What is wrong with a file before anything is sent. Of what is read from elsewhere, nothing is known yet. */
 export const problemOf = (
   file: FileToUpload,
   run: Run,
@@ -353,7 +345,6 @@ const recognize = (file: FileToUpload, run: Run) =>
     return { file, known: yield* Effect.orElseSucceed(known, () => Option.none<Manifest.UploadedFile>()) }
   })
 
-/** @internal */
 export const recognizeAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
   Effect.map(Effect.forEach(files, (file) => recognize(file, run), { concurrency: 8 }), (all) => ({
     fresh: all.flatMap(({ file, known }) => Option.isNone(known) ? [file] : []),
@@ -381,8 +372,6 @@ const uploadEach = (files: ReadonlyArray<FileToUpload>, run: Run) =>
 /**
  * Uploads the files, until too many have failed. The first one goes ahead alone until its session is open, so that what
  * is refused for all files is requested only once.
- *
- * @internal
  */
 export const uploadAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
   Effect.gen(function*() {

@@ -1,7 +1,6 @@
 import { SourceFingerprint } from "@stevedore/core/UploadSource"
 import * as Schema from "effect/Schema"
 
-/** @internal */
 export const UploadedFile = Schema.Struct({
   /** The real path: absolute, and without links. For a source on the web, its URL without the query. */
   path: Schema.String,
@@ -36,5 +35,4 @@ export const UploadedFile = Schema.Struct({
   checkedAt: Schema.String
 }).annotations({ identifier: "UploadedFile" })
 
-/** @internal */
 export type UploadedFile = typeof UploadedFile.Type

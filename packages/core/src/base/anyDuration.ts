@@ -5,8 +5,6 @@ import { AnyNumber } from "../Recovery.js"
 /**
  * A duration in milliseconds that may be infinite, which is `"Infinity"` in JSON. Effect's own encoding fails for more
  * milliseconds than an integer can represent exactly, and an upload that has almost stopped takes longer than that.
- *
- * @internal
  */
 export const AnyDuration = /* #__PURE__ */ Schema.transform(
   AnyNumber.pipe(Schema.nonNegative()),

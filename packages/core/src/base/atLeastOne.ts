@@ -1,8 +1,6 @@
 /**
  * A count that a caller asks for, as a whole number from 1. What is not a number, as from an unset variable, counts as
  * omitted. The count is finite, because a Stream with a concurrency of Infinity emits nothing and ends.
- *
- * @internal
  */
 export const atLeastOne = (wished: number | undefined, omitted: number): number =>
   Math.min(

@@ -4,8 +4,6 @@ const burst = 0.1
 /**
  * A token bucket that hands out positions in one sequence of bytes: a position is reached when all bytes before it had
  * the time that they take. What waits keeps its place when the rate changes.
- *
- * @internal
  */
 export class ByteBucket {
   #rate: number

@@ -3,11 +3,7 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import { lastly } from "./lastly.js"
 
-/**
- * Closes the connection of a failed attempt before the next one starts. Its scope would keep it open to the end.
- *
- * @internal
- */
+/** Closes the connection of a failed attempt before the next one starts. Its scope would keep it open to the end. */
 export const closedOnFailure = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>): Effect.Effect<A, E, Scope.Scope> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(

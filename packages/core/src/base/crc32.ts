@@ -22,8 +22,6 @@ const isLittleEndian = /* #__PURE__ */ new Uint8Array(/* #__PURE__ */ new Uint16
 /**
  * Continues from the checksum of the preceding bytes; 0 is the checksum of none. It takes eight bytes at a time, as two
  * words of the buffer itself, which is many times faster than one by one.
- *
- * @internal
  */
 export const update = (before: number, bytes: Uint8Array): number => {
   const t = table ??= tableOf(8)
@@ -70,8 +68,6 @@ const shiftedBy = (bytes: number): number => {
 /**
  * The checksum of two consecutive runs of bytes, from the checksum of each and the length of the second: a product of
  * polynomials, as in zlib's `crc32_combine`.
- *
- * @internal
  */
 export const combine = (first: number, second: number, secondLength: number): number =>
   (multiply(shiftedBy(secondLength), first) ^ second) >>> 0

@@ -1,8 +1,4 @@
-/**
- * A checksum of 64 bits as two halves of 32, which JavaScript can compute without BigInt.
- *
- * @internal
- */
+/** A checksum of 64 bits as two halves of 32, which JavaScript can compute without BigInt. */
 export interface Crc64 {
   readonly high: number
   readonly low: number
@@ -42,18 +38,10 @@ const tableOf = (slots: number): Int32Array => {
 
 let table: Int32Array | undefined
 
-/**
- * The checksum of no bytes.
- *
- * @internal
- */
+/** The checksum of no bytes. */
 export const empty: Crc64 = { high: 0, low: 0 }
 
-/**
- * Continues from the checksum of the preceding bytes. It takes eight bytes at a time.
- *
- * @internal
- */
+/** Continues from the checksum of the preceding bytes. It takes eight bytes at a time. */
 export const update = (before: Crc64, bytes: Uint8Array): Crc64 => {
   const t = table ??= tableOf(8)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -118,11 +106,7 @@ const shiftedBy = (bytes: number): Crc64 => {
   return shift
 }
 
-/**
- * The checksum of two consecutive runs of bytes, from the checksum of each and the length of the second.
- *
- * @internal
- */
+/** The checksum of two consecutive runs of bytes, from the checksum of each and the length of the second. */
 export const combine = (first: Crc64, second: Crc64, secondLength: number): Crc64 => {
   const moved = multiply(shiftedBy(secondLength), first)
   return { high: (moved.high ^ second.high) >>> 0, low: (moved.low ^ second.low) >>> 0 }

@@ -3,8 +3,6 @@ import type * as ParseResult from "effect/ParseResult"
 
 /**
  * Where decoding failed first, and how, in words that never repeat a value: it may be a signed URL or somebody's data.
- *
- * @internal
  */
 export const decodeProblem = (
   error: ParseResult.ParseError,
@@ -29,8 +27,6 @@ export interface Leaf {
 /**
  * All problems, place by place. Effect's formatters also show the value, which throws on deeply nested JSON and on
  * objects that cannot be printed, and they add half a KiB to a page.
- *
- * @internal
  */
 export const leavesOf = (
   issue: ParseResult.ParseIssue,

@@ -1,8 +1,6 @@
 /**
  * Whether an upload can finish before its URLs expire, at the measured speed. Ten gigabytes in three hours need 7.4
  * Mbit/s; on a slower connection, this is known after half a minute.
- *
- * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 
@@ -20,9 +18,6 @@ const rates = {
  * - `Feasible`: the upload finishes in time
  * - `AtRisk`: it may finish in time, or may need a new session
  * - `Impossible`: it does not finish in time, not even in a new session, unless the connection becomes faster
- *
- * @since 0.1.0
- * @category models
  */
 export const Feasibility = /* #__PURE__ */ Schema.Union(
   Schema.TaggedStruct("Unknown", {}),
@@ -31,28 +26,13 @@ export const Feasibility = /* #__PURE__ */ Schema.Union(
   Schema.TaggedStruct("Impossible", rates)
 ).annotations({ identifier: "Feasibility" })
 
-/**
- * Whether an upload can finish in time, as far as is known.
- *
- * @since 0.1.0
- * @category models
- */
+/** Whether an upload can finish in time, as far as is known. */
 export type Feasibility = typeof Feasibility.Type
 
-/**
- * Nothing is known yet.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Nothing is known yet. */
 export const unknown: Feasibility = { _tag: "Unknown" }
 
-/**
- * The speed of a connection, in bytes per second.
- *
- * @since 0.1.0
- * @category models
- */
+/** The speed of a connection, in bytes per second. */
 export interface Speed {
   /** The mean. */
   readonly likely: number
@@ -65,12 +45,7 @@ export interface Speed {
   readonly most: number
 }
 
-/**
- * The measurements to judge.
- *
- * @since 0.1.0
- * @category models
- */
+/** The measurements to judge. */
 export interface Measured {
   /** The source's size in bytes. */
   readonly size: number
@@ -98,9 +73,6 @@ const isKnown = ({ secondsSending, sent, size, speed }: Measured): boolean =>
 /**
  * Judges the measurements. The verdict is known after 30 seconds of sending, or after 5 % of the file if that took 10
  * seconds; that a bandwidth limit is too low is known at once.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const assess = (measured: Measured): Feasibility => {
   const { limit = Number.POSITIVE_INFINITY, secondsLeft, secondsSending, sessionSeconds, size } = measured
@@ -118,28 +90,17 @@ export const assess = (measured: Measured): Feasibility => {
 /**
  * A speed in megabits per second. Two significant digits, but never in exponential notation, to which `toPrecision`
  * switches from 100 on.
- *
- * @internal
  */
 export const megabits = (bytesPerSecond: number): string => {
   const rate = (bytesPerSecond * 8) / 1_000_000
   return rate < 99.5 ? rate.toPrecision(2) : rate.toFixed(0)
 }
 
-/**
- * In words, such as `needs 7.4 Mbit/s, has 4.1 Mbit/s`.
- *
- * @internal
- */
+/** In words, such as `needs 7.4 Mbit/s, has 4.1 Mbit/s`. */
 export const describeRates = ({ has, needs }: { readonly needs: number; readonly has: number }): string =>
   `needs ${megabits(needs)} Mbit/s, has ${megabits(has)}`
 
-/**
- * In words, such as `impossible: needs 7.4 Mbit/s, has 4.1`.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** In words, such as `impossible: needs 7.4 Mbit/s, has 4.1`. */
 export const describe = (feasibility: Feasibility): string => {
   switch (feasibility._tag) {
     case "Unknown":

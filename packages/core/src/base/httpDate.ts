@@ -4,8 +4,6 @@ const yearTenThousand = Date.UTC(10_000)
 /**
  * The time of an HTTP date in milliseconds, if it can be parsed. The asctime format names no time zone, so
  * JavaScript would read it as local time; in HTTP it is GMT.
- *
- * @internal
  */
 export const httpDate = (text = ""): number | undefined => {
   const time = Date.parse(/^\w{3} \w{3} [\d ]\d \d\d:\d\d:\d\d \d{4}$/.test(text) ? `${text} GMT` : text)

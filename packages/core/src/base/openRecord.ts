@@ -8,11 +8,7 @@ import { ExactNumber } from "../Json.js"
 export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   Predicate.isReadonlyRecord(value) && !(value instanceof ExactNumber)
 
-/**
- * An object of JSON, whose names and values can be anything. It is not copied.
- *
- * @internal
- */
+/** An object of JSON, whose names and values can be anything. It is not copied. */
 export const JsonObject = /* #__PURE__ */ Schema.declare(
   isJsonObject,
   {
@@ -49,8 +45,6 @@ const encodeWith = (ours: boolean) => ({ extra = {}, ...typed }: { readonly extr
  * typed if it has the type that is expected of it. Everything else, if there is any, is kept in `extra` as it came, and
  * returns to its place when the record is encoded. What has lost its place to a field of ours stays in `extra` there
  * too: `ours` says that the encoded form is one that we wrote, which may have such an `extra`.
- *
- * @internal
  */
 export const openRecord = <Fields extends Schema.Struct.Fields>(
   identifier: string,

@@ -15,8 +15,6 @@ const started = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
  * because a fiber interrupts its children even while it is itself uninterruptible. What runs in it is interruptible
  * wherever this runs, so that within it a failure or a timeout ends at once what runs beside it; from outside, only this
  * fiber interrupts it.
- *
- * @internal
  */
 export const inFiberWhile = <A, E, R, B, E2>(
   effect: Effect.Effect<A, E, R>,
@@ -30,8 +28,6 @@ export const inFiberWhile = <A, E, R, B, E2>(
  * Runs an effect in a fiber of its own. Inside a concurrent `Effect.forEach`, the fibers of a race belong to the fiber
  * around the `forEach`: a race outlives the failure of what runs beside it, and a timeout is waited for. In a fiber of
  * its own, both end at once with it.
- *
- * @internal
  */
 export const inOwnFiber = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   inFiberWhile(effect, (fiber) => Effect.flatten(Fiber.join(fiber)))
@@ -66,14 +62,8 @@ const untilTimerWith =
  * The result of an effect, or what `late` gives once it has taken this long, or what `onCut` calls back with before. Like
  * {@link inOwnFiber}, it leaves nothing running. Effect's races cost many times as many steps: their losers may be
  * anything, but a timer only waits, so nobody waits for its end.
- *
- * @internal
  */
 export const untilTimer = /* #__PURE__ */ untilTimerWith(Fiber.interrupt)
 
-/**
- * The same for what may not be interruptible: its end is not waited for.
- *
- * @internal
- */
+/** The same for what may not be interruptible: its end is not waited for. */
 export const untilTimerUnwaited = /* #__PURE__ */ untilTimerWith(Fiber.interruptFork)

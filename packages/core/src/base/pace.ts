@@ -9,11 +9,7 @@ export interface Turns {
   readonly before: (bytes: number) => Effect.Effect<void> | undefined
 }
 
-/**
- * The same bytes in pieces that ask. While there is no limit, chunks pass as they are.
- *
- * @internal
- */
+/** The same bytes in pieces that ask. While there is no limit, chunks pass as they are. */
 export const pacedPull = <E>(pull: Pull<Uint8Array, E>, { before, piece }: Turns): Pull<Uint8Array, E> => {
   let left: Uint8Array = new Uint8Array()
   const next: Pull<Uint8Array, E> = Effect.suspend(() => {

@@ -1,17 +1,8 @@
-/**
- * Where a page is in a list: errors of a walk name it, so that the walk can continue from there.
- *
- * @since 0.1.0
- */
+/** Where a page is in a list: errors of a walk name it, so that the walk can continue from there. */
 import * as Schema from "effect/Schema"
 import { printable } from "./printable.js"
 
-/**
- * A page of a walk. A cursor is no secret: it says where, not who.
- *
- * @since 0.1.0
- * @category models
- */
+/** A page of a walk. A cursor is no secret: it says where, not who. */
 export const PagePosition = Schema.Struct({
   /** The list, such as `/v1/projects`. */
   path: Schema.String,
@@ -21,19 +12,9 @@ export const PagePosition = Schema.Struct({
   cursor: Schema.optional(Schema.String)
 }).annotations({ identifier: "PagePosition" })
 
-/**
- * The type of {@link PagePosition}.
- *
- * @since 0.1.0
- * @category models
- */
+/** The type of {@link PagePosition}. */
 export type PagePosition = typeof PagePosition.Type
 
-/**
- * A page in words, for messages.
- *
- * @since 0.1.0
- * @category formatting
- */
+/** A page in words, for messages. */
 export const describe = ({ cursor, index, path }: PagePosition): string =>
   `page ${index + 1} of ${path}${cursor === undefined ? "" : `, cursor ${printable(cursor)}`}`

@@ -1,20 +1,11 @@
-/**
- * Why an upload cannot be planned. Nothing was sent.
- *
- * @since 0.1.0
- */
+/** Why an upload cannot be planned. Nothing was sent. */
 import * as Schema from "effect/Schema"
 import * as Recovery from "../Recovery.js"
 import type { EmptySource, InvalidSource } from "../SourceError.js"
 import { quoted } from "./printable.js"
 import { TaggedError } from "./taggedError.js"
 
-/**
- * The file is larger than the service accepts this way.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The file is larger than the service accepts this way. */
 export class SizeExceeded extends TaggedError<SizeExceeded>()("SizeExceeded", {
   fileName: Schema.String,
   /** In bytes. */
@@ -25,9 +16,6 @@ export class SizeExceeded extends TaggedError<SizeExceeded>()("SizeExceeded", {
   path: Schema.Literal("single", "multipart"),
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -40,12 +28,7 @@ export class SizeExceeded extends TaggedError<SizeExceeded>()("SizeExceeded", {
   }
 }
 
-/**
- * The requested number of parts is not possible: it is outside 1 to 10000, or leads to parts that storage rejects.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The requested number of parts is not possible: it is outside 1 to 10000, or leads to parts that storage rejects. */
 export class InvalidPartCount extends TaggedError<InvalidPartCount>()("InvalidPartCount", {
   parts: Recovery.AnyNumber,
   /** The file's size in bytes. */
@@ -58,9 +41,6 @@ export class InvalidPartCount extends TaggedError<InvalidPartCount>()("InvalidPa
   origin: Schema.Literal("asked", "given"),
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }
@@ -72,10 +52,5 @@ export class InvalidPartCount extends TaggedError<InvalidPartCount>()("InvalidPa
   }
 }
 
-/**
- * Why an upload cannot be planned. Nothing was sent.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Why an upload cannot be planned. Nothing was sent. */
 export type PlanError = EmptySource | InvalidSource | SizeExceeded | InvalidPartCount

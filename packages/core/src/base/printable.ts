@@ -13,26 +13,16 @@ export const longestShown = 300
  * Makes text from elsewhere safe in a message that may be printed: a terminal obeys control characters, those that
  * change the writing direction hide the text beside them, what shows nothing makes two texts look the same, and a text
  * without end would hide the rest of the message. The field of the error keeps the text as received.
- *
- * @internal
  */
 export const printable = (text: string, longest = longestShown): string =>
   replaced(text.length > longest ? `${text.slice(0, longest)}\u2026` : text)
 
-/**
- * A text of JSON in which each character that is not safe to print is escaped, so that nothing is lost.
- *
- * @internal
- */
+/** A text of JSON in which each character that is not safe to print is escaped, so that nothing is lost. */
 export const escaped = (json: string): string =>
   json.replace(
     unsafe,
     (character) => character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")
   )
 
-/**
- * A text in quotes, with what is not safe to print escaped as in JSON: a name in a message.
- *
- * @internal
- */
+/** A text in quotes, with what is not safe to print escaped as in JSON: a name in a message. */
 export const quoted = (text: string): string => escaped(JSON.stringify(text))

@@ -1,17 +1,10 @@
-/**
- * The `Retry-After` header, in both its forms.
- *
- * @since 0.1.0
- */
+/** The `Retry-After` header, in both its forms. */
 import * as Duration from "effect/Duration"
 import { httpDate } from "./httpDate.js"
 
 /**
  * How long a server asks to wait: seconds, or an HTTP date (RFC 9110, 10.2.3) relative to the server's own `Date` if
  * the response has one. A value that cannot be parsed, or lies in the past, is ignored.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const fromHeaders = (
   headers: Readonly<Record<string, string | undefined>>,

@@ -1,16 +1,9 @@
-/**
- * How many retries one client may make in a row: when everything fails, retrying everything makes it worse.
- *
- * @since 0.1.0
- */
+/** How many retries one client may make in a row: when everything fails, retrying everything makes it worse. */
 import type { Recoverable } from "../Recovery.js"
 
 /**
  * A budget shared by all calls of a client. A retry costs 5; a success gives back what its last retry cost, or 1 if it
  * needed none. A wait that the service requested costs nothing.
- *
- * @since 0.1.0
- * @category models
  */
 export interface RetryBudget {
   /** Pays for a retry after this error; false if nothing is left, and then the error stands. */
@@ -28,12 +21,7 @@ const cost = 5
 const costOf = (error: Recoverable): number =>
   error.retryAfter === undefined && error.recovery !== "slowDown" ? cost : 0
 
-/**
- * A full budget. The capacity defaults to 500, which is 100 retries without a single success.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A full budget. The capacity defaults to 500, which is 100 retries without a single success. */
 export const make = (capacity = 500): RetryBudget => {
   let left = capacity
   return {
@@ -51,11 +39,7 @@ export const make = (capacity = 500): RetryBudget => {
   }
 }
 
-/**
- * How many attempts are allowed where the policy allows this many, and only the connection can be what fails.
- *
- * @internal
- */
+/** How many attempts are allowed where the policy allows this many, and only the connection can be what fails. */
 export const patient = (attempts: number): number => attempts === 1 ? 1 : 2 * attempts
 
 /** Once this many parts are in storage, the setup is right, and what fails is the connection. */
@@ -66,9 +50,6 @@ const firstParts = 3
  * wrong, and patient from then on. A part may then be tried twice as often as the policy allows, unless the policy
  * allows no retries at all. If all parts in flight fail at once, as without a network, the budget lasts for every
  * attempt of each.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const forUpload = (upload: {
   /** How many attempts the policy allows for a part. */

@@ -2,18 +2,11 @@
  * The time by which the URLs of a session end, kept on our monotonic clock: what is measured is how long ago they were
  * issued. A clock that is wrong, or is adjusted, be it ours, the service's or storage's, changes nothing. If the wall
  * clock jumps ahead of the monotonic one, or a timer fires minutes late, the computer has slept.
- *
- * @since 0.1.0
  */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
-/**
- * The server's time, as one upload knows it. All times are in milliseconds.
- *
- * @since 0.1.0
- * @category models
- */
+/** The server's time, as one upload knows it. All times are in milliseconds. */
 export interface ServerClock {
   /** The time of the server. */
   readonly now: () => number
@@ -32,28 +25,16 @@ export interface ServerClock {
 /**
  * A timer that fires this much too late, in milliseconds, did so because the computer slept: browsers let the timers of a
  * page in the background fire once per minute.
- *
- * @internal
  */
 export const longestLateness = 120_000
 
 /** Clock adjustments are smaller than this, so a larger jump means that the computer slept. */
 const shortestSleep = 5000
 
-/**
- * Our monotonic clock in milliseconds.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Our monotonic clock in milliseconds. */
 export const monotonicMillis = (clock: Clock.Clock): number => Number(clock.unsafeCurrentTimeNanos()) / 1e6
 
-/**
- * The server's time kept on one of our clocks, assumed to be equal until a session says otherwise.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The server's time kept on one of our clocks, assumed to be equal until a session says otherwise. */
 export const by = (clock: Clock.Clock): ServerClock => {
   const monotonic = () => monotonicMillis(clock)
   let wallThen = clock.unsafeCurrentTimeMillis()
@@ -102,10 +83,5 @@ export const by = (clock: Clock.Clock): ServerClock => {
   }
 }
 
-/**
- * The server's time, assumed to equal ours until a session says otherwise.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The server's time, assumed to equal ours until a session says otherwise. */
 export const make: Effect.Effect<ServerClock> = Effect.map(Effect.clock, by)

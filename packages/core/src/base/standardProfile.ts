@@ -1,8 +1,6 @@
 /**
  * The interface as given, with a default for each gap. Plain values, so that using them does not load the Schema that
  * validates other profiles.
- *
- * @internal
  */
 export const standardProfile = {
   encryptionHeaders: { "x-amz-server-side-encryption": "aws:kms" },
@@ -49,8 +47,6 @@ export const standardProfile = {
 /**
  * The profile of a page whose service is the user's own server in between: it is told what the service behind it may
  * want to know, and says what it has learned from it.
- *
- * @internal
  */
 export const pageProfile = {
   ...standardProfile,
@@ -61,7 +57,5 @@ export const pageProfile = {
 /**
  * A path that belongs to a file. Without its id it is the same for every file, which only the last call of an upload
  * would reveal.
- *
- * @internal
  */
 export const pathOfFile = /^\/.*\{file_id\}/

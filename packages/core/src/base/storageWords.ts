@@ -12,24 +12,19 @@ export const answer = {
 }
 
 // without a part it may also be a download
-/** @internal */
 export const of = (error: { readonly part?: number | undefined }): string =>
   error.part === undefined ? "the request" : `the PUT of part ${error.part}`
 
-/** @internal */
 export const capitalized = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 
-/** @internal */
 export const trace = (error: Recovery.Recoverable & { readonly requestId?: string | undefined }): string =>
   `${Recovery.describeAttempts(error)}${
     error.requestId === undefined ? "" : `, storage request ${printable(error.requestId)}`
   }`
 
-/** @internal */
 export const coded = (before: string, code: string | undefined, after = ""): string =>
   code === undefined ? "" : `${before}${printable(code)}${after}`
 
-/** @internal */
 export const listed = (headers: ReadonlyArray<string>): string => printable(headers.join(", "), 1000)
 
 /** How it is known that a URL has expired. @internal */
@@ -43,7 +38,6 @@ export const expiry = {
   Clock: "by storage's clock: the signer's is wrong"
 } as const
 
-/** @internal */
 export const respelled =
   " The URL was sent in another spelling than it was signed in, because this client or page writes some of its characters " +
   "percent-encoded: the service should sign it so."

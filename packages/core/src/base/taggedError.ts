@@ -9,8 +9,6 @@ type Table = typeof ErrorKind.table
 /**
  * The base of an error of this package: a Schema that is identified by the package's name and the error's own, with the
  * kind and the HTTP status that the table of kinds has for its tag.
- *
- * @internal
  */
 export const TaggedError =
   <Self>() => <Tag extends keyof Table, Fields extends Schema.Struct.Fields>(tag: Tag, fields: Fields) =>

@@ -3,11 +3,7 @@ import * as Effect from "effect/Effect"
 import type { Recoverable } from "../Recovery.js"
 import { printable } from "./printable.js"
 
-/**
- * The debug log line of every retry; `what` follows "Attempt 2", such as "of interview.mp4".
- *
- * @internal
- */
+/** The debug log line of every retry; `what` follows "Attempt 2", such as "of interview.mp4". */
 export const tellRepeat = (
   what: string,
   error: Recoverable,

@@ -1,8 +1,6 @@
 /**
  * A hash of 53 bits, a whole number that JSON can represent exactly (cyrb53). Effect's own has 32 bits: among the
  * 10,000 cursors of a long walk, two collide once in a hundred walks; here once in a hundred million.
- *
- * @internal
  */
 export const textHash = (text: string): number => {
   let high = 0xdeadbeef

@@ -13,11 +13,7 @@ const longestTimer = 2 ** 31 - 1
 
 const isLive = (clock: Clock.Clock): boolean => clock === Context.get(DefaultServices.liveServices, Clock.Clock)
 
-/**
- * Runs an effect after this long by Effect's clock, in a fiber of its own. Returns a function that cancels it.
- *
- * @internal
- */
+/** Runs an effect after this long by Effect's clock, in a fiber of its own. Returns a function that cancels it. */
 export type Timer = (limit: Duration.Duration, late: Effect.Effect<void>) => () => void
 
 const timerOf = (clock: Clock.Clock, start: (effect: Effect.Effect<void>) => () => void): Timer => (limit, late) => {
@@ -34,8 +30,6 @@ const timerOf = (clock: Clock.Clock, start: (effect: Effect.Effect<void>) => () 
 /**
  * The timer of where this runs. With the live clock it is one of the platform, and costs no fiber before the time is up;
  * with any other, such as the one of a test, it is a fiber that sleeps.
- *
- * @internal
  */
 export const timer: Effect.Effect<Timer> = /* #__PURE__ */ Effect.map(
   /* #__PURE__ */ Effect.runtime<never>(),

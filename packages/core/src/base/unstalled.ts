@@ -10,8 +10,6 @@ import { monotonicMillis } from "./serverClock.js"
 /**
  * What counts as progress, in bytes: a peer that sends less than this within the time of a stall is as good as one that
  * sends nothing.
- *
- * @internal
  */
 export const leastProgress = 1024
 
@@ -21,8 +19,6 @@ export const leastProgress = 1024
  *
  * A single watchdog for all elements: a timeout for each chunk would race two fibers, which costs more than
  * transferring it.
- *
- * @internal
  */
 export const unstalled = <A, E, E2>(
   pull: Pull<A, E>,

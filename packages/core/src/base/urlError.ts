@@ -1,8 +1,4 @@
-/**
- * What can be wrong with a pre-signed URL besides its age.
- *
- * @since 0.1.0
- */
+/** What can be wrong with a pre-signed URL besides its age. */
 import * as Schema from "effect/Schema"
 import * as Recovery from "../Recovery.js"
 import { answer, of, trace } from "./storageWords.js"
@@ -11,9 +7,6 @@ import { TaggedError } from "./taggedError.js"
 /**
  * Storage refused the URL because it is not valid yet: by storage's clock, it has not been signed yet. One of the two
  * clocks is wrong. It is waited for, if that takes no longer than the retry policy waits when asked to.
- *
- * @since 0.1.0
- * @category errors
  */
 export class UrlNotYetValid extends TaggedError<UrlNotYetValid>()("UrlNotYetValid", {
   ...answer,
@@ -24,9 +17,6 @@ export class UrlNotYetValid extends TaggedError<UrlNotYetValid>()("UrlNotYetVali
   /** How long until the URL begins to be valid, by storage's clock. */
   retryAfter: Recovery.retryAfter
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "retry"
   }
@@ -44,17 +34,11 @@ export class UrlNotYetValid extends TaggedError<UrlNotYetValid>()("UrlNotYetVali
 /**
  * The URL has a path that this client, or a page, cannot send as it was signed, such as `/./` or `/../`: storage would see
  * another one. Known before anything is sent. Node's own sockets send every path.
- *
- * @since 0.1.0
- * @category errors
  */
 export class UrlAltered extends TaggedError<UrlAltered>()("UrlAltered", {
   part: Schema.optional(Schema.Int),
   attempts: Recovery.noAttempts
 }) {
-  /**
-   * @since 0.1.0
-   */
   get recovery(): Recovery.Recovery {
     return "none"
   }

@@ -27,8 +27,6 @@ import * as Timeouts from "../Timeouts.js"
 
 /**
  * Where to request a file's content. The link is requested from the service once, and again when it no longer works.
- *
- * @internal
  */
 export interface Content {
   readonly fileId: string
@@ -39,14 +37,12 @@ export interface Content {
   readonly link: Ref.Ref<Option.Option<Link>>
 }
 
-/** @internal */
 export interface Link {
   readonly url: PresignedUrl.PresignedUrl
   /** In milliseconds of our clock. */
   readonly receivedAt: number
 }
 
-/** @internal */
 export interface Asked {
   /** The first byte. */
   readonly start: number
@@ -55,7 +51,6 @@ export interface Asked {
   readonly etag: Option.Option<string>
 }
 
-/** @internal */
 export interface Answer extends RangedContent.Held {
   readonly peer: "service" | "storage"
   readonly attempt: number
@@ -64,7 +59,6 @@ export interface Answer extends RangedContent.Held {
   readonly pull?: Pull<Uint8Array, DownloadError> | undefined
 }
 
-/** @internal */
 export const contentOf = (
   fileId: string,
   size: number | undefined
@@ -89,8 +83,6 @@ const wireRequest = ({ end, etag, start }: Asked): RangedContent.Asked => ({
 /**
  * The content from a position on: from the service itself, or from where its link points. Retried as the policy in
  * force says.
- *
- * @internal
  */
 export const request = (
   content: Content,
@@ -125,11 +117,7 @@ const checkCoding = (
       attempts: attempt
     })
 
-/**
- * The first response, in a scope of its own: its connection is closed by itself if it breaks.
- *
- * @internal
- */
+/** The first response, in a scope of its own: its connection is closed by itself if it breaks. */
 export const begun = (
   content: Content,
   asked: Asked
@@ -194,11 +182,7 @@ const again = (
     return yield* request(content, asked, attempt + 1)
   })
 
-/**
- * The wait before the next attempt, counted and logged like that of a part.
- *
- * @internal
- */
+/** The wait before the next attempt, counted and logged like that of a part. */
 export const pause = (
   { fileId }: Content,
   policy: RetryPolicy.Policy,
@@ -224,7 +208,6 @@ const refined = (content: Content, { end, etag, start }: Asked, error: DownloadE
   }
 }
 
-/** @internal */
 export const changed = (
   content: Content,
   expected: Option.Option<string>,

@@ -54,8 +54,6 @@ const attempted = (content: Content, attempt: number): Effect.Effect<void, Downl
 /**
  * Reads the first byte of a file: whoever can has proof that the content is there. It loads nothing of what continues a
  * download that breaks off, because one byte does not.
- *
- * @internal
  */
 export const readFirstByte = (fileId: string): Effect.Effect<void, DownloadError, ServiceApi | ObjectStorage> =>
   Effect.flatMap(contentOf(fileId, undefined), (content) => attempted(content, 1))

@@ -17,7 +17,6 @@ import * as Timeouts from "../Timeouts.js"
 import type { Answer, Asked, Content } from "./answer.js"
 import { changed, pause, request } from "./answer.js"
 
-/** @internal */
 export interface Transfer {
   readonly content: Content
   /** As the caller requested, with the etag of the first response. */
@@ -29,11 +28,7 @@ export interface Transfer {
   readonly close: Effect.Effect<void>
 }
 
-/**
- * The requested bytes, starting with those of one response, and resumed with another where it breaks.
- *
- * @internal
- */
+/** The requested bytes, starting with those of one response, and resumed with another where it breaks. */
 export const bytesOf = (
   transfer: Transfer,
   first: Answer
@@ -115,11 +110,7 @@ export const bytesOf = (
     return next
   })
 
-/**
- * Passes the same bytes to a sink, chunk by chunk.
- *
- * @internal
- */
+/** Passes the same bytes to a sink, chunk by chunk. */
 export const drained = <E, R>(
   transfer: Omit<Transfer, "passing">,
   first: Answer,
@@ -177,8 +168,6 @@ const knownBy = (
 /**
  * The position after the last byte that will come. A range may extend past the end of the file, so the end that the
  * server reports decides. The end of a partial response does not, because it may be shorter than requested.
- *
- * @internal
  */
 export const endOf = (asked: Asked, answer: Answer): Option.Option<number> =>
   least(asked.end, Option.orElse(answer.totalLength, () => answer.partial ? Option.none() : toldEnd(answer)))
@@ -220,7 +209,6 @@ const checkEnd = (
 
 const inBytes = Option.map((size: number) => `${size} bytes`)
 
-/** @internal */
 export const checkSame = (
   content: Content,
   before: { readonly etag: Option.Option<string>; readonly totalLength: Option.Option<number> },

@@ -13,8 +13,6 @@ const whole: Asked = { start: 0, end: Option.none(), etag: Option.none() }
 
 /**
  * Passes a whole file, of this many bytes, to a sink, chunk by chunk, without what ranges, sections and Streams need.
- *
- * @internal
  */
 export const drainWhole = <E, R>(
   fileId: string,

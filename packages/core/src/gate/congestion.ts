@@ -67,8 +67,6 @@ const wider = (width: number, factor: number): number => Math.max(width + 1, Mat
  * changed. Each transfer that times out narrows it by one, down to half; a SlowDown halves it. Transfers that started
  * before a narrowing do not narrow it again. If the network connects only some of them, it narrows to those that go on.
  * If none of them does, it was an interruption, and the width is restored.
- *
- * @internal
  */
 export class Congestion {
   width: number

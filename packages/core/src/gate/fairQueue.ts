@@ -28,8 +28,6 @@ interface Turn {
  * then one with less left before one with more, then whoever was served longest ago. What has less left overtakes only
  * until as much was served as the other one has left. The claim whose turn it is holds up smaller ones, because it might
  * otherwise wait forever. A claim larger than everything there is gets it alone.
- *
- * @internal
  */
 export class FairQueue {
   /** The amount that is handed out. */

@@ -14,8 +14,6 @@ const worthwhile = 1.1
  * The width for a few connections, as a page has. It starts with one transfer, so that something is confirmed early, and
  * grows while transfers are quick or storage confirms more because of it. It narrows where they are slow and it does
  * not.
- *
- * @internal
  */
 export class Gradual {
   width = 1

@@ -17,7 +17,6 @@ const isUnconnected = (error: unknown): boolean =>
   (Predicate.hasProperty(error, "arrived") && error.arrived === "no") ||
   (Predicate.hasProperty(error, "phase") && error.phase === "connect")
 
-/** @internal */
 export const outcomeOf = (exit: Exit.Exit<unknown, unknown>, bytes: number): Outcome => {
   if (Exit.isSuccess(exit)) return { _tag: "Confirmed", bytes }
   const error = errorOf(exit)
@@ -29,8 +28,6 @@ export const outcomeOf = (exit: Exit.Exit<unknown, unknown>, bytes: number): Out
 /**
  * How many milliseconds no transfer may start after this one. The last attempt of a transfer is not followed by a wait of its own,
  * but others must not start before the time that storage named. Never longer than a transfer waits for its own retry.
- *
- * @internal
  */
 export const pauseAfter = (
   exit: Exit.Exit<unknown, unknown>,

@@ -30,8 +30,6 @@ const fullEnough = 0.8
  * when it started, after as many confirmations as transfers fit at once, or a multiple of that. So it contains whole
  * rounds, whether a round takes milliseconds or minutes, and whether parts end one by one or all at once. The first
  * window after {@link restart} is ignored, because it mixes two widths.
- *
- * @internal
  */
 export class Throughput {
   #window: Window | undefined

@@ -1,8 +1,4 @@
-/**
- * Every state of an unfinished upload, as a Schema, so that another process can take it over.
- *
- * @since 0.1.0
- */
+/** Every state of an unfinished upload, as a Schema, so that another process can take it over. */
 import * as Schema from "effect/Schema"
 import { hidden, unshown } from "../base/unshown.js"
 import { PresignedUrlFromString } from "../PresignedUrl.js"
@@ -12,9 +8,6 @@ import { NumericIds } from "../UploadSession.js"
 /**
  * What is needed to return to the session. The part URLs are the only way back, because the service can neither renew
  * nor list them. They are absent if the store is not private; a restart then opens a new session.
- *
- * @since 0.1.0
- * @category models
  */
 export const SessionRecord = Schema.Struct({
   fileId: Schema.NonEmptyString,
@@ -33,20 +26,10 @@ export const SessionRecord = Schema.Struct({
   urls: Schema.optional(Schema.NonEmptyArray(PresignedUrlFromString))
 }).annotations({ identifier: "SessionRecord", message: hidden })
 
-/**
- * What is needed to return to a session.
- *
- * @since 0.1.0
- * @category models
- */
+/** What is needed to return to a session. */
 export type SessionRecord = typeof SessionRecord.Type
 
-/**
- * An unfinished upload. `completing` is written before Complete is sent, and is never undone.
- *
- * @since 0.1.0
- * @category models
- */
+/** An unfinished upload. `completing` is written before Complete is sent, and is never undone. */
 export const UploadRecord = Schema.Struct({
   version: Schema.Literal(1),
   /** Derived from the source and the service: the same file for the same service has the same id. */
@@ -66,10 +49,5 @@ export const UploadRecord = Schema.Struct({
   metadata: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String }))
 }).annotations({ identifier: "UploadRecord", message: unshown })
 
-/**
- * An unfinished upload, as a ledger keeps it.
- *
- * @since 0.1.0
- * @category models
- */
+/** An unfinished upload, as a ledger keeps it. */
 export type UploadRecord = typeof UploadRecord.Type

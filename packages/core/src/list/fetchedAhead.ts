@@ -10,8 +10,6 @@ import * as Pulls from "../base/pull.js"
  * Like `Stream.paginateEffect`, but once the first element was emitted, up to `ahead` steps run before they are
  * requested, while `mayHurry` allows it. `Stream.buffer` cannot do this: it is always one step further ahead than it
  * says. If the stream ends early, the running step is interrupted.
- *
- * @internal
  */
 export const fetchedAhead = <S, A, E, R, R2>(
   start: S,

@@ -1,8 +1,6 @@
 /**
  * The filters of the lists: how they are written, and how they are encoded in a query (service contract:
  * `filter[name]=`, `filter[name][op]=`, arrays as `filter[name][0]=`, times in UTC).
- *
- * @since 0.1.0
  */
 import * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
@@ -11,12 +9,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
-/**
- * A moment, as one of Effect's types or as a JavaScript Date. It is sent in ISO 8601, in UTC.
- *
- * @since 0.1.0
- * @category models
- */
+/** A moment, as one of Effect's types or as a JavaScript Date. It is sent in ISO 8601, in UTC. */
 export type Instant = Date | DateTime.DateTime
 
 // Covers both kinds at once: Effect's two Schemas for them bring 1 KiB of time zones to a page.
@@ -40,12 +33,7 @@ const fromIso = (text: string): Option.Option<DateTime.DateTime> => {
     : Option.none()
 }
 
-/**
- * The Schema of {@link Instant}. Text without a zone is read as UTC.
- *
- * @since 0.1.0
- * @category models
- */
+/** The Schema of {@link Instant}. Text without a zone is read as UTC. */
 export const Instant: Schema.Schema<Instant, string> = Schema.transformOrFail(
   Schema.String,
   Schema.Union(Schema.ValidDateFromSelf, Moment),
@@ -60,22 +48,12 @@ export const Instant: Schema.Schema<Instant, string> = Schema.transformOrFail(
   }
 ).annotations({ identifier: "Instant" })
 
-/**
- * Text that contains something, or is equal to something; not both.
- *
- * @since 0.1.0
- * @category models
- */
+/** Text that contains something, or is equal to something; not both. */
 export type TextFilter =
   | { readonly contains: string; readonly equal_to?: undefined }
   | { readonly equal_to: string; readonly contains?: undefined }
 
-/**
- * The Schema of {@link TextFilter}.
- *
- * @since 0.1.0
- * @category models
- */
+/** The Schema of {@link TextFilter}. */
 export const TextFilter = Schema.Struct({
   contains: Schema.optional(Schema.String),
   equal_to: Schema.optional(Schema.String)
@@ -89,9 +67,6 @@ export const TextFilter = Schema.Struct({
 /**
  * A time after one moment, before another, or between the two. `gt` and `lt` exclude the moment itself, `gte` and `lte`
  * include it. Each end is given in one way only, and at least one end is required.
- *
- * @since 0.1.0
- * @category models
  */
 export type TimeFilter =
   | After & { readonly lt?: undefined; readonly lte?: undefined }
@@ -109,12 +84,7 @@ type Before =
 const atMostOne = (...values: ReadonlyArray<unknown>): boolean =>
   values.filter((value) => value !== undefined).length <= 1
 
-/**
- * The Schema of {@link TimeFilter}.
- *
- * @since 0.1.0
- * @category models
- */
+/** The Schema of {@link TimeFilter}. */
 export const TimeFilter = Schema.Struct({
   gt: Schema.optional(Instant),
   gte: Schema.optional(Instant),
@@ -137,24 +107,14 @@ const title = Schema.optional(TextFilter)
 
 const createdAt = Schema.optional(TimeFilter)
 
-/**
- * The filters of projects.
- *
- * @since 0.1.0
- * @category filters
- */
+/** The filters of projects. */
 export const Projects = Schema.Struct({
   /** In this folder, or in any of several. */
   folder_id: Schema.optional(Schema.Union(Id, Schema.NonEmptyArray(Id))),
   title
 }).annotations({ identifier: "ProjectFilters" })
 
-/**
- * The filters of data.
- *
- * @since 0.1.0
- * @category filters
- */
+/** The filters of data. */
 export const Data = Schema.Struct({
   created_at: createdAt,
   folder_id: folderId,
@@ -163,21 +123,11 @@ export const Data = Schema.Struct({
 })
   .annotations({ identifier: "DataFilters" })
 
-/**
- * The filters of docs, and of insights.
- *
- * @since 0.1.0
- * @category filters
- */
+/** The filters of docs, and of insights. */
 export const Docs = Schema.Struct({ ...Data.fields, published: Schema.optional(Schema.BooleanFromString) })
   .annotations({ identifier: "DocFilters" })
 
-/**
- * The highlights of a project, those with a tag, or one by its id: only one of the three.
- *
- * @since 0.1.0
- * @category filters
- */
+/** The highlights of a project, those with a tag, or one by its id: only one of the three. */
 export type Highlights =
   & { readonly created_at?: TimeFilter | undefined; readonly updated_at?: TimeFilter | undefined }
   & (
@@ -186,12 +136,7 @@ export type Highlights =
     | { readonly highlight_id?: string | undefined; readonly project_id?: undefined; readonly tag_id?: undefined }
   )
 
-/**
- * The Schema of {@link Highlights}.
- *
- * @since 0.1.0
- * @category filters
- */
+/** The Schema of {@link Highlights}. */
 export const Highlights = Schema.Struct({
   created_at: createdAt,
   updated_at: createdAt,
@@ -209,59 +154,29 @@ export const Highlights = Schema.Struct({
   )
 )
 
-/**
- * The filters of tags.
- *
- * @since 0.1.0
- * @category filters
- */
+/** The filters of tags. */
 export const Tags = Schema.Struct({ project_id: Schema.optional(Id) }).annotations({ identifier: "TagFilters" })
 
-/**
- * The filters of channels.
- *
- * @since 0.1.0
- * @category filters
- */
+/** The filters of channels. */
 export const Channels = Schema.Struct({ folder_id: folderId }).annotations({ identifier: "ChannelFilters" })
 
-/**
- * The filters of contacts.
- *
- * @since 0.1.0
- * @category filters
- */
+/** The filters of contacts. */
 export const Contacts = Schema.Struct({ name: Schema.optional(TextFilter) }).annotations({
   identifier: "ContactFilters"
 })
 
-/**
- * The filters of folders.
- *
- * @since 0.1.0
- * @category filters
- */
+/** The filters of folders. */
 export const Folders = Schema.Struct({
   title,
   /** `null` selects the folders that are in no other. */
   parent_folder_id: Schema.optional(Schema.NullOr(Id))
 }).annotations({ identifier: "FolderFilters" })
 
-/**
- * The filters of users.
- *
- * @since 0.1.0
- * @category filters
- */
+/** The filters of users. */
 export const Users = Schema.Struct({ name: Schema.optional(TextFilter), email: Schema.optional(TextFilter) })
   .annotations({ identifier: "UserFilters" })
 
-/**
- * No filters.
- *
- * @since 0.1.0
- * @category filters
- */
+/** No filters. */
 export const None = Schema.Struct({}).annotations({ identifier: "NoFilters" })
 
 const flatten = (name: string, value: unknown): ReadonlyArray<readonly [string, string]> => {
@@ -276,9 +191,6 @@ const flatten = (name: string, value: unknown): ReadonlyArray<readonly [string, 
 /**
  * Encoded filters as query parameters, in the order of their names. Only what is sent as text has a parameter: an empty
  * array has none, and neither has a `Date` that no Schema encoded. The lists refuse both.
- *
- * @since 0.1.0
- * @category encoding
  */
 export const toQuery = (filters: Readonly<Record<string, unknown>>): ReadonlyArray<readonly [string, string]> =>
   Object.keys(filters).sort().flatMap((name) => flatten(`filter[${name}]`, filters[name]))

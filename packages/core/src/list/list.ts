@@ -1,8 +1,4 @@
-/**
- * A list of the service as a value: how to query it, and what it returns.
- *
- * @since 0.1.0
- */
+/** A list of the service as a value: how to query it, and what it returns. */
 import type * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
 import type * as Option from "effect/Option"
@@ -13,20 +9,10 @@ import type { ItemInvalid, ListError } from "../ListError.js"
 import type { Page } from "../service/page.js"
 import type { ServiceApi } from "../ServiceApi.js"
 
-/**
- * A sort order: a field and its direction. Without one, the service sorts by `created_at:desc`.
- *
- * @since 0.1.0
- * @category models
- */
+/** A sort order: a field and its direction. Without one, the service sorts by `created_at:desc`. */
 export type Sort<Field extends string> = `${Field}:asc` | `${Field}:desc`
 
-/**
- * The options of any walk, besides the filters of its list.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of any walk, besides the filters of its list. */
 export interface Options<SortField extends string> {
   /** One sort order, or several: each breaks the ties of the one before. */
   readonly sort?: Sort<SortField> | ReadonlyArray<Sort<SortField>> | undefined
@@ -49,12 +35,7 @@ export interface Options<SortField extends string> {
   readonly onCursorRejected?: "fail" | "restart" | undefined
 }
 
-/**
- * The same for walks that return only items: these can skip an item that does not match its Schema.
- *
- * @since 0.1.0
- * @category models
- */
+/** The same for walks that return only items: these can skip an item that does not match its Schema. */
 export interface ItemOptions<SortField extends string> extends Options<SortField> {
   /**
    * `skip` omits invalid items, and counts them in the metric `stevedore_items_skipped`, in pages and in reports.
@@ -63,12 +44,7 @@ export interface ItemOptions<SortField extends string> extends Options<SortField
   readonly onInvalid?: "fail" | "skip" | undefined
 }
 
-/**
- * The result of `collect`: the items, and how complete they are.
- *
- * @since 0.1.0
- * @category models
- */
+/** The result of `collect`: the items, and how complete they are. */
 export type Collected<A> =
   & {
     readonly items: ReadonlyArray<A>
@@ -91,9 +67,6 @@ export type Collected<A> =
 /**
  * The ways to walk a list. They need only the `ServiceApi` and fail with a `ListError`. Nothing is requested before it
  * is needed, and running a walk twice returns the list twice.
- *
- * @since 0.1.0
- * @category models
  */
 export interface Walks<out A, in F, in SortField extends string> {
   /** All items, in list order. */
@@ -135,9 +108,6 @@ export interface Walks<out A, in F, in SortField extends string> {
 /**
  * A list as one value: call it with filters and a sort for a stream of all items; its members are the other ways to
  * walk it.
- *
- * @since 0.1.0
- * @category models
  */
 export interface List<out A, in F, in SortField extends string> extends Walks<A, F, SortField> {
   /**
@@ -147,12 +117,7 @@ export interface List<out A, in F, in SortField extends string> extends Walks<A,
   readonly untyped: Walks<A, Readonly<Record<string, unknown>>, string>
 }
 
-/**
- * What defines a list.
- *
- * @since 0.1.0
- * @category models
- */
+/** What defines a list. */
 export interface Definition<A, I, F, FI, SortField extends string> {
   /** Under the base URL, such as `/v1/projects/templates`. */
   readonly path: string

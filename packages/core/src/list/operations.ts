@@ -125,7 +125,6 @@ const count = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Effect.Effect<n
     })
   })
 
-/** @internal */
 export interface Collection<A> {
   readonly items: ReadonlyArray<A>
   readonly seen: number
@@ -190,11 +189,7 @@ const collect =
       }
     })
 
-/**
- * All operations of a list, for filters that are not validated yet.
- *
- * @internal
- */
+/** All operations of a list, for filters that are not validated yet. */
 export const operations = <A>(shape: ListShape<A>) => ({
   items: items(shape),
   pages: pages(shape),

@@ -1,8 +1,4 @@
-/**
- * The cursor walk: the pages of a list, one after the other, up to a proven end.
- *
- * @since 0.1.0
- */
+/** The cursor walk: the pages of a list, one after the other, up to a proven end. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -22,12 +18,7 @@ import { onPage } from "../ServiceError.js"
 import { fetchedAhead } from "./fetchedAhead.js"
 import { UsedCursors } from "./usedCursors.js"
 
-/**
- * One walk: which list to walk, and how.
- *
- * @since 0.1.0
- * @category models
- */
+/** One walk: which list to walk, and how. */
 export interface Walk extends Omit<PageRequest, "cursor"> {
   /** Where to start. Defaults to the start of the list. */
   readonly from?: Start | undefined
@@ -37,12 +28,7 @@ export interface Walk extends Omit<PageRequest, "cursor"> {
   readonly ahead?: 0 | 1 | 2 | undefined
 }
 
-/**
- * A page that a walk starts with.
- *
- * @since 0.1.0
- * @category models
- */
+/** A page that a walk starts with. */
 export interface Start {
   readonly cursor: string | undefined
   /** The index of the page, from 0. */
@@ -51,12 +37,7 @@ export interface Start {
   readonly receivedAt: number
 }
 
-/**
- * What a page says about the next one.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a page says about the next one. */
 export type Verdict =
   | { readonly _tag: "End" }
   | { readonly _tag: "Next"; readonly cursor: string }
@@ -65,9 +46,6 @@ export type Verdict =
 /**
  * Whether another page follows. The cursor decides (service contract: repeat until `next_cursor` is null); `has_more`
  * can only show that the cursor is missing. The length of a page says nothing.
- *
- * @since 0.1.0
- * @category verdicts
  */
 export const verdict = (page: PageInfo, isUsed: (cursor: string) => boolean): Verdict => {
   const cursor = String(page.next_cursor ?? "")
@@ -205,9 +183,6 @@ const mayHurry = Effect.flatMap(
  * an unneeded request. Each page is retried on its own, as the retry policy says; a page that cannot be fetched ends
  * the stream with an error that names the page and its cursor. If the pages do not lead to the end of the list, the
  * stream fails with {@link PaginationBroken} after their items. Memory: one page, plus 16 bytes for each before.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const walk = (walk: Walk): Stream.Stream<Page<unknown>, Failure, ServiceApi> =>
   Stream.unwrap(Effect.map(Clock.currentTimeMillis, (now) => {

@@ -54,7 +54,6 @@ const sentences: Readonly<Record<string, string>> = {
   Unexpected: "this list has no such filter"
 }
 
-/** @internal */
 export const refuse = (path: string, option: string, problem: string): Either.Either<never, InvalidListOption> =>
   Either.left(new InvalidListOption({ path, option, problem }))
 
@@ -139,7 +138,6 @@ const checkSort = (
   )
 }
 
-/** @internal */
 export const checkWhole = (
   path: string,
   option: string,
@@ -165,11 +163,7 @@ const checkFrom = (
   )
 }
 
-/**
- * Validates everything about a walk, before any request.
- *
- * @internal
- */
+/** Validates everything about a walk, before any request. */
 export const prepare = <A>(
   shape: ListShape<A>,
   wishes: Wishes,

@@ -7,8 +7,6 @@ const growth = 2048
 /**
  * The texts that a walk has had, its cursors or its pages, as hashes of 8 bytes: 10,000 pages take 80 KB. After 131,072 pages the oldest are
  * forgotten, so a walk takes at most 1 MB, and a cycle of fewer pages is always detected.
- *
- * @internal
  */
 export class UsedCursors {
   #hashes = new Float64Array(growth)

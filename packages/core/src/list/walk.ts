@@ -17,7 +17,6 @@ import type { ServiceApi } from "../ServiceApi.js"
 import * as Pages from "./pages.js"
 import type { Prepared } from "./request.js"
 
-/** @internal */
 export interface Entry<A> {
   readonly result: Either.Either<A, ItemInvalid>
   /** Of the item's id, or of the whole item if it has none. */
@@ -26,7 +25,6 @@ export interface Entry<A> {
   readonly at: () => Checkpoint
 }
 
-/** @internal */
 export interface EntryPage<A> {
   readonly page: Page<unknown>
   readonly entries: ReadonlyArray<Entry<A>>
@@ -210,8 +208,6 @@ const pagesFrom = <A>(
 /**
  * The pages of a walk, each item decoded on its own and with the position after it. Items that a checkpoint marks as
  * returned are skipped.
- *
- * @internal
  */
 export const walkEntries = <A>(prepared: Prepared<A>): Stream.Stream<EntryPage<A>, ListError, ServiceApi> =>
   Stream.suspend(() => {

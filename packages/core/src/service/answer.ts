@@ -1,8 +1,6 @@
 /**
  * What a response of the service means: one table from status to typed error, and decoding that names the place in the
  * response but never repeats a value from it.
- *
- * @since 0.1.0
  */
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
@@ -35,12 +33,7 @@ import { codingIn } from "../storage/contentCoding.js"
 import * as RangedContent from "../storage/range.js"
 import { withoutSecrets } from "../storage/withoutSecrets.js"
 
-/**
- * A response, read in full.
- *
- * @since 0.1.0
- * @category models
- */
+/** A response, read in full. */
 export interface ServiceAnswer {
   readonly operation: string
   readonly status: number
@@ -119,12 +112,7 @@ const waiting = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => ({
   retryAfter: RetryAfter.fromHeaders(answer.headers, answer.receivedAt)
 })
 
-/**
- * The typed error for a status that is not a success.
- *
- * @since 0.1.0
- * @category interpreters
- */
+/** The typed error for a status that is not a success. */
 export const errorOf = (answer: ServiceAnswer): ServiceError => {
   const issues = answer.status < 400 ? [] : readIssues(answer)
   const fields = told(answer, issues)
@@ -152,9 +140,6 @@ export const errorOf = (answer: ServiceAnswer): ServiceError => {
 /**
  * The error for a response of the wrong shape, with the place of the first problem. `advice` is the profile's entry to
  * change, and the names of the fields that came instead.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const invalid = (
   answer: ServiceAnswer,
@@ -170,12 +155,7 @@ export const invalid = (
     received: advice.received?.map((name) => withoutSecrets(name, answer, 100))
   })
 
-/**
- * A pre-signed URL from a response, refused if the file would be sent in clear text.
- *
- * @since 0.1.0
- * @category interpreters
- */
+/** A pre-signed URL from a response, refused if the file would be sent in clear text. */
 export const encrypted =
   (answer: ServiceAnswer, path: string) => (url: PresignedUrl): Either.Either<PresignedUrl, ServiceError> =>
     isAllowed(url, answer.allowInsecureHttp)
@@ -188,12 +168,7 @@ export const encrypted =
         )
       )
 
-/**
- * Decodes the JSON body of a success. Fields that the Schema does not name are kept.
- *
- * @since 0.1.0
- * @category interpreters
- */
+/** Decodes the JSON body of a success. Fields that the Schema does not name are kept. */
 export const decode = <A, I>(answer: ServiceAnswer, schema: Schema.Schema<A, I>): Either.Either<A, ServiceError> =>
   Either.flatMap(
     parse(answer),
@@ -208,12 +183,7 @@ export const decode = <A, I>(answer: ServiceAnswer, schema: Schema.Schema<A, I>)
       )
   )
 
-/**
- * The JSON of a success, with numbers as in `Json.parse`. What is not JSON is an error.
- *
- * @since 0.1.0
- * @category interpreters
- */
+/** The JSON of a success, with numbers as in `Json.parse`. What is not JSON is an error. */
 export const parse = (answer: ServiceAnswer): Either.Either<unknown, ServiceError> =>
   answer.status < 200 || answer.status >= 300
     ? Either.left(errorOf(answer))
@@ -234,9 +204,6 @@ export const parse = (answer: ServiceAnswer): Either.Either<unknown, ServiceErro
 /**
  * The error that a success reports in its body, if it does: a server that sent its status before the work was done can
  * report a failure only there. It counts as a 5xx.
- *
- * @since 0.1.0
- * @category interpreters
  */
 export const errorInside = (answer: ServiceAnswer): Option.Option<ServiceError> => {
   const issues = readIssues(answer)
@@ -247,9 +214,6 @@ export const errorInside = (answer: ServiceAnswer): Option.Option<ServiceError> 
  * The server's clock minus ours, in milliseconds, from the response's `Date`; 0 if it has none. The header has whole
  * seconds, so half a second is added. When exactly the server dated the response is unknown, so the earliest moment is
  * assumed: after a slow response, deadlines seem to come sooner than they do, but never later.
- *
- * @since 0.1.0
- * @category interpreters
  */
 export const clockOffset = (answer: ServiceAnswer): number => {
   const date = httpDate(answer.headers["date"])

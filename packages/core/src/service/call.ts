@@ -137,11 +137,7 @@ export const answerOf = (
 
 const utf8 = new TextDecoder()
 
-/**
- * The most bytes of a response that is read as a whole, three times the size of ten thousand signed URLs.
- *
- * @internal
- */
+/** The most bytes of a response that is read as a whole, three times the size of ten thousand signed URLs. */
 export const longestAnswer = 67_108_864
 
 const pathOf = ({ url }: HttpClientRequest.HttpClientRequest): string =>

@@ -18,11 +18,7 @@ const locationOf = (
     Either.flatMap(encrypted(answer, "Location"))
   )
 
-/**
- * Where a file is, from a response without content: a redirect, or the JSON of `link` mode.
- *
- * @internal
- */
+/** Where a file is, from a response without content: a redirect, or the JSON of `link` mode. */
 export const linkOf = (
   profile: ServiceProfile,
   requestUrl: string,

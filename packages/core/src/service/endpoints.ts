@@ -1,8 +1,4 @@
-/**
- * The calls of the service: for each, a pure function that builds the request and one that reads the response.
- *
- * @since 0.1.0
- */
+/** The calls of the service: for each, a pure function that builds the request and one that reads the response. */
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
@@ -27,9 +23,6 @@ import { endingInTime, partSizeOf, sessionFields, urlAt, urlsInOrder } from "./s
 /**
  * One call. `repeatable` says whether making it twice is safe. A call that is not is retried only if the first attempt
  * is known not to have been carried out.
- *
- * @since 0.1.0
- * @category models
  */
 export interface Endpoint<in Input, out Output> {
   readonly operation: string
@@ -42,12 +35,7 @@ export interface Endpoint<in Input, out Output> {
   ) => Either.Either<Output, ServiceError>
 }
 
-/**
- * What the service is told about a file.
- *
- * @since 0.1.0
- * @category models
- */
+/** What the service is told about a file. */
 export interface FileDescription {
   readonly name: string
   readonly mediaType: string
@@ -75,12 +63,7 @@ const describe = (profile: ServiceProfile, file: FileDescription) => ({
   ...(profile.fields.metadata !== undefined && file.metadata && { [profile.fields.metadata]: file.metadata })
 })
 
-/**
- * `POST`: opens a session for a single PUT, up to 5 GB.
- *
- * @since 0.1.0
- * @category endpoints
- */
+/** `POST`: opens a session for a single PUT, up to 5 GB. */
 export const initiateUpload: Endpoint<FileDescription, SingleSession> = {
   operation: "initiateUpload",
   repeatable: false,
@@ -97,23 +80,13 @@ export const initiateUpload: Endpoint<FileDescription, SingleSession> = {
     })
 }
 
-/**
- * What the service is told about a file for a multipart upload.
- *
- * @since 0.1.0
- * @category models
- */
+/** What the service is told about a file for a multipart upload. */
 export interface LargeFileDescription extends FileDescription {
   /** The number that is asked for. The service decides: its URLs are the plan. If none, it is not asked. */
   readonly parts: Option.Option<number>
 }
 
-/**
- * `POST`: opens a multipart session, up to 10 GB.
- *
- * @since 0.1.0
- * @category endpoints
- */
+/** `POST`: opens a multipart session, up to 10 GB. */
 export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSession> = {
   operation: "initiateLargeUpload",
   repeatable: false,
@@ -158,12 +131,7 @@ const completed = (
     onRight: (resource) => Either.right(recordOf(resource, fileId))
   })
 
-/**
- * The file whose upload is complete. The profile says whether the service is told more than the id.
- *
- * @since 0.1.0
- * @category models
- */
+/** The file whose upload is complete. The profile says whether the service is told more than the id. */
 export interface CompletedUpload {
   readonly fileId: string
   /** As in the session: an id that came as a number is sent back as one. */
@@ -198,9 +166,6 @@ const completionBody = (
 
 /**
  * `POST`: reports that the whole file is in storage. Any success ends the upload well, whatever its body. Safe to repeat.
- *
- * @since 0.1.0
- * @category endpoints
  */
 export const completeUpload: Endpoint<CompletedUpload, FileRecord> = {
   operation: "completeUpload",
@@ -214,12 +179,7 @@ export const completeUpload: Endpoint<CompletedUpload, FileRecord> = {
   respond: (profile, answer, { fileId }) => completed(profile, answer, fileId)
 }
 
-/**
- * What Complete large upload is told: every part, with its etag verbatim.
- *
- * @since 0.1.0
- * @category models
- */
+/** What Complete large upload is told: every part, with its etag verbatim. */
 export interface CompletedLargeUpload {
   readonly fileId: string
   readonly uploadId: string
@@ -231,9 +191,6 @@ export interface CompletedLargeUpload {
 /**
  * `POST`: reports that every part is in storage. Parts are listed in ascending order, each with its etag verbatim. Any
  * success ends the upload well, whatever its body. Safe to repeat.
- *
- * @since 0.1.0
- * @category endpoints
  */
 export const completeLargeUpload: Endpoint<CompletedLargeUpload, FileRecord> = {
   operation: "completeLargeUpload",
@@ -248,12 +205,7 @@ export const completeLargeUpload: Endpoint<CompletedLargeUpload, FileRecord> = {
   respond: (profile, answer, { fileId }) => completed(profile, answer, fileId)
 }
 
-/**
- * `GET`: the record of a file.
- *
- * @since 0.1.0
- * @category endpoints
- */
+/** `GET`: the record of a file. */
 export const file: Endpoint<{ readonly fileId: string }, FileRecord> = {
   operation: "file",
   repeatable: true,
@@ -262,12 +214,7 @@ export const file: Endpoint<{ readonly fileId: string }, FileRecord> = {
     Either.map(resourceOf(profile, answer, "status"), (resource) => recordOf(resource, fileId))
 }
 
-/**
- * One page of any list. Query parameters are sent in the given order; an empty cursor is never sent.
- *
- * @since 0.1.0
- * @category models
- */
+/** One page of any list. Query parameters are sent in the given order; an empty cursor is never sent. */
 export interface PageRequest {
   /** Such as `/v1/projects`. */
   readonly path: string
@@ -282,12 +229,7 @@ export interface PageRequest {
 /** A hundred times what the interface has on a page. Each item is decoded, checked and printed by itself. */
 const mostItems = 10_000
 
-/**
- * `GET`: one page of a list.
- *
- * @since 0.1.0
- * @category endpoints
- */
+/** `GET`: one page of a list. */
 export const listPage: Endpoint<PageRequest, RawPage> = {
   operation: "listPage",
   repeatable: true,
@@ -310,32 +252,18 @@ export const listPage: Endpoint<PageRequest, RawPage> = {
     )
 }
 
-/**
- * Whom a token belongs to, as far as the service tells.
- *
- * @since 0.1.0
- * @category models
- */
+/** Whom a token belongs to, as far as the service tells. */
 export const TokenInfo = openRecord("TokenInfo", {
   id: Schema.optional(Schema.String),
   subdomain: Schema.optional(Schema.String)
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type TokenInfo = typeof TokenInfo.Type
 
 // There is no such path, or nothing that says whom the token belongs to. The interface does not have this call.
 const saysNothing = ({ status }: ServiceAnswer): boolean => [404, 405, 410, 501].includes(status)
 
-/**
- * `GET`: whom the token belongs to. None if the service does not tell.
- *
- * @since 0.1.0
- * @category endpoints
- */
+/** `GET`: whom the token belongs to. None if the service does not tell. */
 export const tokenInfo: Endpoint<void, Option.Option<TokenInfo>> = {
   operation: "tokenInfo",
   repeatable: true,
@@ -347,12 +275,7 @@ export const tokenInfo: Endpoint<void, Option.Option<TokenInfo>> = {
     })
 }
 
-/**
- * What becomes an entry of which project.
- *
- * @since 0.1.0
- * @category models
- */
+/** What becomes an entry of which project. */
 export interface FileImport {
   /** An uploaded file. */
   readonly fileId: string
@@ -363,21 +286,13 @@ export interface FileImport {
   readonly fields?: Readonly<Record<string, string>> | undefined
 }
 
-/**
- * An entry of a project that was made of a file.
- *
- * @since 0.1.0
- * @category models
- */
+/** An entry of a project that was made of a file. */
 export interface ImportedEntry {
   readonly id?: string | undefined
 }
 
 /**
  * `POST`: makes a file an entry of a project. Any success is one, whatever its body. Repeating it makes another entry.
- *
- * @since 0.1.0
- * @category endpoints
  */
 export const importFile: Endpoint<FileImport, ImportedEntry> = {
   operation: "importFile",
@@ -401,12 +316,7 @@ export const importFile: Endpoint<FileImport, ImportedEntry> = {
     })
 }
 
-/**
- * The link of a download in `link` mode.
- *
- * @since 0.1.0
- * @category interpreters
- */
+/** The link of a download in `link` mode. */
 export const downloadLink = (
   profile: ServiceProfile,
   answer: ServiceAnswer
@@ -418,11 +328,6 @@ export const downloadLink = (
   )
 }
 
-/**
- * `GET`: the content of a file. The response is read by `ServiceApi.download`, because it is not JSON.
- *
- * @since 0.1.0
- * @category endpoints
- */
+/** `GET`: the content of a file. The response is read by `ServiceApi.download`, because it is not JSON. */
 export const downloadRequest = (profile: ServiceProfile, fileId: string): HttpClientRequest.HttpClientRequest =>
   HttpClientRequest.get(withFileId(profile.paths.download, fileId))

@@ -1,8 +1,4 @@
-/**
- * One page of a list, as the service sends it.
- *
- * @since 0.1.0
- */
+/** One page of a list, as the service sends it. */
 import * as Schema from "effect/Schema"
 import { ExactNumber } from "../Json.js"
 
@@ -11,12 +7,7 @@ const Exact = Schema.instanceOf(ExactNumber, {
   pretty: () => String
 })
 
-/**
- * The position of a page in its list.
- *
- * @since 0.1.0
- * @category models
- */
+/** The position of a page in its list. */
 export const PageInfo = Schema.Struct({
   /** How many items the list has. It may change between pages. What is not a whole number says nothing. */
   total_count: Schema.optional(Schema.Unknown),
@@ -28,18 +19,11 @@ export const PageInfo = Schema.Struct({
   )
 }).annotations({ identifier: "PageInfo" })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type PageInfo = typeof PageInfo.Type
 
 /**
  * A page whose items are not decoded yet: each is decoded on its own, so that an invalid item can be named. What comes
  * with an error may lack items, or the cursor of the next page: it is no page.
- *
- * @since 0.1.0
- * @category models
  */
 export const RawPage = Schema.Struct({
   data: Schema.Array(Schema.Unknown),
@@ -47,18 +31,9 @@ export const RawPage = Schema.Struct({
   errors: Schema.optional(Schema.Unknown.pipe(Schema.filter((errors) => !Array.isArray(errors) || errors.length === 0)))
 }).annotations({ identifier: "RawPage" })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type RawPage = typeof RawPage.Type
 
-/**
- * A page of decoded items.
- *
- * @since 0.1.0
- * @category models
- */
+/** A page of decoded items. */
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
   /** How many items were skipped because they do not match their Schema. */

@@ -112,8 +112,6 @@ const scarcest = (all: ReadonlyArray<Said>): Said | undefined =>
  * time of the server's clock, in seconds or milliseconds, and is compared with the response's own `Date`, which is
  * truncated to whole seconds: the wait may be a second too long, but is never too short. A value that cannot be parsed,
  * has passed, or is more than a day away is ignored.
- *
- * @internal
  */
 export const told = (headers: Headers, now: number, wall = now): Option.Option<Told> => {
   const said = [byWindow(headers, wall)].find(isPossible) ??

@@ -59,8 +59,6 @@ interface Others {
 /**
  * What is known about the service's limit, and whether a call may go now. Calls in flight count as made. How much other
  * clients use of the same window is learned from how fast the count falls, and that much is left to them.
- *
- * @internal
  */
 export class RateWindow {
   #window: Window | undefined

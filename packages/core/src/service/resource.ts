@@ -85,8 +85,6 @@ const envelopeIn = ({ envelope }: Pick<ServiceProfile, "envelope">): string =>
 /**
  * The single resource of a response, in its envelope as the profile says. If either is possible, it is where one of the
  * fields is that it must have.
- *
- * @internal
  */
 export const resourceOf = (
   profile: Pick<ServiceProfile, "envelope">,

@@ -12,7 +12,6 @@ import { clockOffset, encrypted } from "./answer.js"
 import type { Resource } from "./resource.js"
 import { invalidField, namesOf, textOf, valueOf } from "./resource.js"
 
-/** @internal */
 export const endingInTime = (profile: ServiceProfile, openedAt: number) =>
   PresignedUrl.endingBy(new Date(openedAt + profile.urlLifetimeSeconds * 1000))
 
@@ -28,11 +27,7 @@ const offsetOf = (answer: ServiceAnswer, url: PresignedUrl.PresignedUrl): number
 
 const NUMERIC = ["fileId", "uploadId"] as const
 
-/**
- * What both kinds of session have. `known` are the names of the fields that are read elsewhere.
- *
- * @internal
- */
+/** What both kinds of session have. `known` are the names of the fields that are read elsewhere. */
 export const sessionFields = (
   { fields: { fileId: name } }: Pick<ServiceProfile, "fields">,
   resource: Resource,
@@ -63,11 +58,7 @@ export const sessionFields = (
   )
 }
 
-/**
- * A pre-signed URL of a response, whose place and problem an error names.
- *
- * @internal
- */
+/** A pre-signed URL of a response, whose place and problem an error names. */
 export const urlAt = (
   resource: Resource,
   name: string,
@@ -109,7 +100,6 @@ const elementOf = (
 
 // A URL may state its part number twice, in the response and in its own query. If they disagree, parts would be mixed
 // up.
-/** @internal */
 export const urlsInOrder = (
   profile: Pick<ServiceProfile, "fields">,
   resource: Resource,
@@ -150,11 +140,7 @@ export const urlsInOrder = (
     return Arr.map(ordered, ({ url }) => url)
   })
 
-/**
- * The part size that a response names, if the profile says where.
- *
- * @internal
- */
+/** The part size that a response names, if the profile says where. */
 export const partSizeOf = (
   { fields: { partSize } }: Pick<ServiceProfile, "fields">,
   { fields }: Resource

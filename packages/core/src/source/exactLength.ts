@@ -2,7 +2,6 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { SourceChanged } from "../SourceError.js"
 
-/** @internal */
 export const exactly = <E>(
   stream: Stream.Stream<Uint8Array, E>,
   options: { readonly name: string; readonly size: number }

@@ -1,17 +1,10 @@
-/**
- * Tells one state of a source from another.
- *
- * @since 0.1.0
- */
+/** Tells one state of a source from another. */
 import * as Schema from "effect/Schema"
 
 /**
  * Tells one state of a source from another: its size, and what its kind of source knows in addition (a file's
  * modification date and identity, a Blob's date). Equal fingerprints do not prove equal bytes; different ones prove a
  * change.
- *
- * @since 0.1.0
- * @category models
  */
 export const SourceFingerprint = Schema.Struct({
   /** The kind of the source, such as `file`, `bytes`, `stream`. */
@@ -26,8 +19,4 @@ export const SourceFingerprint = Schema.Struct({
   sample: Schema.optional(Schema.String)
 }).annotations({ identifier: "SourceFingerprint" })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type SourceFingerprint = typeof SourceFingerprint.Type

@@ -1,8 +1,6 @@
 /**
  * The limits that are known when a source is made, before there is a service: those of the standard profile. The limits
  * of another profile are checked when an upload starts.
- *
- * @since 0.1.0
  */
 import * as Either from "effect/Either"
 import { standardProfile } from "../base/standardProfile.js"
@@ -11,37 +9,21 @@ import { InvalidSource } from "../SourceError.js"
 
 const { limits } = standardProfile
 
-/**
- * The largest file of an upload, in bytes: 10 GB.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The largest file of an upload, in bytes: 10 GB. */
 export const size: number = limits.multipartSize
 
 /**
  * The longest name, in characters as the service counts them: 1024. JavaScript's `length` counts some of them twice.
- *
- * @since 0.1.0
- * @category constants
  */
 export const nameLength: number = limits.nameLength
 
 /**
  * How many characters a name has, as the service counts them: an emoji such as the ship is one, where JavaScript's
  * `length` says two.
- *
- * @since 0.1.0
- * @category accessors
  */
 export const charactersIn = (name: string): number => [...name].length
 
-/**
- * The longest media type, in characters: 255.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The longest media type, in characters: 255. */
 export const mediaTypeLength: number = limits.mediaTypeLength
 
 const upTo = (longest: number): string => `1 to ${longest} characters`
@@ -50,9 +32,6 @@ const upTo = (longest: number): string => `1 to ${longest} characters`
  * Checks what the service will be told about a source. For sources of your own: a name that is empty or too long, or a
  * media type that cannot be sent, then fails where the source is made, not when its upload starts. The limits default
  * to those of the standard profile.
- *
- * @since 0.1.0
- * @category validation
  */
 export const checkDescription = (
   name: string,

@@ -22,10 +22,8 @@ interface Sequence {
 }
 
 // A whole file up to this size is held, so that a source that can be read only once survives a failed attempt.
-/** @internal */
 export const longestHeldWhole = 67_108_864
 
-/** @internal */
 export const open = (sequence: Sequence): Effect.Effect<OpenSource, SourceError, Scope.Scope> =>
   Effect.map(makeReader(sequence), (read) => ({
     section: (range) =>

@@ -1,20 +1,11 @@
-/**
- * Reads the body of a storage response without trusting it: an XML error document, a proxy's HTML page, or nothing.
- *
- * @since 0.1.0
- */
+/** Reads the body of a storage response without trusting it: an XML error document, a proxy's HTML page, or nothing. */
 import * as Option from "effect/Option"
 import { validDate } from "../base/validDate.js"
 import type { PresignedUrl } from "../PresignedUrl.js"
 import type { Secrets } from "./withoutSecrets.js"
 import { withoutSecrets } from "./withoutSecrets.js"
 
-/**
- * The parts of a response that determine its meaning.
- *
- * @since 0.1.0
- * @category models
- */
+/** The parts of a response that determine its meaning. */
 export interface StorageAnswer {
   /** The HTTP status; 0 if a browser would not tell. */
   readonly status: number
@@ -27,9 +18,6 @@ export interface StorageAnswer {
 /**
  * The fields of an error document: of S3, and of what speaks its dialect or a similar one. All are absent if the body is
  * not such a document.
- *
- * @since 0.1.0
- * @category models
  */
 export interface ErrorDocument {
   readonly code: string | undefined
@@ -81,9 +69,6 @@ const timeIn = (sentence: string | undefined, name: string): Date | undefined =>
 /**
  * Reads an error document. Never fails: any other body has no fields. No field has a value of the query of `url`, that of
  * the request.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const readErrorDocument = (body: string, url?: PresignedUrl): ErrorDocument => {
   const field = (name: string) => isErrorDocument(body) ? element(body, name, url) : undefined
@@ -109,20 +94,12 @@ const errorDocument = new RegExp(
   String.raw`${prologue}(?:<(?:[\w.-]+:)?ErrorResponse(?:\s[^>]*)?>\s*)?<(?:[\w.-]+:)?Error[\s/>]`
 )
 
-/**
- * Whether a body is S3's error document, or one like it. A 200 with one in its body is a failure.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a body is S3's error document, or one like it. A 200 with one in its body is a failure. */
 export const isErrorDocument = (body: string): boolean => errorDocument.test(body)
 
 /**
  * Whether a body is a web page. Storage sends none: a 2xx with one is from something in between, such as a network's
  * sign-in page, whatever its headers say.
- *
- * @since 0.1.0
- * @category predicates
  */
 export const isPage = (body: string): boolean => /^\ufeff?\s*(?:<!--[^>]*-->\s*)*<(!doctype html|html)[\s>]/i.test(body)
 
@@ -131,9 +108,6 @@ const longestExcerpt = 200
 /**
  * A line of a body that is not storage's, such as a firewall's page: what a reader would see of it, without secrets
  * such as the query of the request's URL, and the token. None if there is nothing to see.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const excerptOf = (
   body: string,
@@ -149,12 +123,7 @@ export const excerptOf = (
   return line === "" ? undefined : line.length > longestExcerpt ? `${line.slice(0, longestExcerpt)}…` : line
 }
 
-/**
- * What a refusal says: the message of an error document, or else the excerpt of another body.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** What a refusal says: the message of an error document, or else the excerpt of another body. */
 export const wordsOf = (body: string, url?: PresignedUrl): string | undefined =>
   readErrorDocument(body, url).storageMessage ?? excerptOf(body, { url })
 
@@ -171,9 +140,6 @@ const encodingOf = (bytes: Uint8Array, mediaType: string): string => {
 /**
  * The text of a response, in the encoding of its mark, its type or its XML declaration; UTF-8 if there is none, or one
  * that this platform does not know.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const textOf = (bytes: Uint8Array, mediaType = ""): string => {
   try {

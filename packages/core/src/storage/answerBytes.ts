@@ -13,8 +13,6 @@ const hasNoBody = (error: HttpClientError.HttpClientError): boolean =>
  * The body of a response, piece by piece. The client's error for a body that breaks off names the request, and with it a
  * signed URL, and the fibers that run a stream report their failure to a debug log. So the error is replaced by ours
  * before any of them sees it.
- *
- * @internal
  */
 export const answerBytes = <E>(
   response: HttpClientResponse.HttpClientResponse,
@@ -25,7 +23,6 @@ export const answerBytes = <E>(
     (error) => hasNoBody(error) ? Stream.empty : Stream.fail(mapError(error))
   )
 
-/** @internal */
 export const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   const [only] = pieces
   if (only !== undefined && pieces.length === 1) return only
@@ -38,11 +35,7 @@ export const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   return whole
 }
 
-/**
- * The same as one, which ends with the piece that makes it longer than `longest`.
- *
- * @internal
- */
+/** The same as one, which ends with the piece that makes it longer than `longest`. */
 export const answerStart = <E>(
   response: HttpClientResponse.HttpClientResponse,
   longest: number,

@@ -1,8 +1,6 @@
 /**
  * One attempt at the object storage, as far as it is the same over any transport: what a response means, what a broken
  * connection means, and how the attempt is traced. For authors of an `ObjectStorage` adapter.
- *
- * @since 0.1.0
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -28,27 +26,16 @@ import { interpret, rejected } from "./response.js"
 
 /**
  * How much of a response's body is kept, in bytes. The rest is read, so that the connection can be reused, and discarded.
- *
- * @since 0.1.0
- * @category constants
  */
 export const longestDocument = 65_536
 
 /**
  * The header with which a transport asks for bytes as they are stored: without it, every content coding would be welcome.
  * Browsers do not let a page send it.
- *
- * @since 0.1.0
- * @category constants
  */
 export const uncoded: Readonly<Record<string, string>> = ContentCoding.uncoded
 
-/**
- * The start of a response's body, collected piece by piece.
- *
- * @since 0.1.0
- * @category models
- */
+/** The start of a response's body, collected piece by piece. */
 export interface Document {
   /** The memory of the bytes may be reused afterwards. */
   readonly add: (bytes: Uint8Array) => void
@@ -59,9 +46,6 @@ export interface Document {
 /**
  * Begins to collect the body of the response with these headers, whose names are in lower case. No more than
  * {@link longestDocument} bytes are kept.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const startDocument = (headers: Readonly<Record<string, string>>): Document => {
   const pieces: Array<Uint8Array> = []
@@ -97,9 +81,6 @@ type Broken = Pick<PutRequest, "url" | "attempt"> & {
 /**
  * The error for a failed transport. The cause and its chain are not kept: they hold the request, and with it the
  * signature.
- *
- * @since 0.1.0
- * @category interpreters
  */
 export const connectionFailure = (cause: unknown, { answered, attempt, url }: Broken): ConnectionFailed => {
   const code = systemCode(cause)
@@ -115,9 +96,6 @@ export const connectionFailure = (cause: unknown, { answered, attempt, url }: Br
 /**
  * The error for a transport that failed while it sent a source: the source's own error if it is in the chain of causes,
  * otherwise {@link connectionFailure}.
- *
- * @since 0.1.0
- * @category interpreters
  */
 export const failure = (cause: unknown, broken: Broken): ConnectionFailed | SourceError =>
   Option.getOrElse(
@@ -125,12 +103,7 @@ export const failure = (cause: unknown, broken: Broken): ConnectionFailed | Sour
     () => connectionFailure(cause, broken)
   )
 
-/**
- * The error for a source that produced another number of bytes than its section has.
- *
- * @since 0.1.0
- * @category interpreters
- */
+/** The error for a source that produced another number of bytes than its section has. */
 export const otherLength = (
   { attempt, name, section: { range } }: Pick<PutRequest, "attempt" | "name" | "section">,
   actual: number
@@ -146,9 +119,6 @@ export const otherLength = (
 /**
  * Whether a transport that parses a URL, as fetch and XMLHttpRequest do, sends it in another spelling than was signed;
  * `UrlAltered` if it would send another path.
- *
- * @since 0.1.0
- * @category validation
  */
 export const spelling = (
   { url }: Pick<GetRequest, "url">
@@ -164,9 +134,6 @@ export const spelling = (
 /**
  * The typed error for a response to a GET that does not hold what was requested, or the redirect that it is: see
  * {@link followed}.
- *
- * @since 0.1.0
- * @category interpreters
  */
 export const refusal = (
   request: GetRequest,
@@ -193,20 +160,12 @@ const refusalOf = (request: GetRequest, answer: StorageAnswer, now: number): Sto
   })
 }
 
-/**
- * How many redirects of a download are followed, one after the other.
- *
- * @since 0.1.0
- * @category constants
- */
+/** How many redirects of a download are followed, one after the other. */
 export const mostRedirects = 10
 
 /**
  * Where a redirect leads, kept byte for byte if it names a whole URL or a path; none if the response is not a redirect, or
  * one that is not followed: from https to http, or to what is not a URL.
- *
- * @since 0.1.0
- * @category interpreters
  */
 export const redirected = (
   { url }: Pick<GetRequest, "url">,
@@ -221,12 +180,7 @@ export const redirected = (
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
-/**
- * A GET was redirected.
- *
- * @since 0.1.0
- * @category models
- */
+/** A GET was redirected. */
 export interface Redirected {
   readonly _tag: "Redirected"
   readonly to: PresignedUrl.PresignedUrl
@@ -237,9 +191,6 @@ export interface Redirected {
 /**
  * GETs what a URL leads to, over up to {@link mostRedirects} redirects. None carries a token. A URL that leads back to
  * itself is not requested again. The connection of each redirect is closed before the next request.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const followed = <A>(
   once: (request: GetRequest) => Effect.Effect<A, StorageError | Redirected, Scope.Scope>
@@ -260,12 +211,7 @@ export const followed = <A>(
   return from(request, [])
 }
 
-/**
- * Leaves a redirect at its refusal: for a transport that follows redirects by itself.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Leaves a redirect at its refusal: for a transport that follows redirects by itself. */
 export const refused = <A>(
   once: (request: GetRequest) => Effect.Effect<A, StorageError | Redirected, Scope.Scope>
 ) =>
@@ -284,9 +230,6 @@ const traced = (name: string, { attempt, url }: Addressed, attributes: Readonly<
 /**
  * Traces a PUT as `ObjectStorage.putPart`, with `part`, or as `ObjectStorage.put`. Both have `origin`, `path`,
  * `attempt` and `bytes`; the URL's query is never recorded.
- *
- * @since 0.1.0
- * @category tracing
  */
 export const tracedPut = (request: PutRequest) => {
   const bytes = request.section.range.length
@@ -296,10 +239,5 @@ export const tracedPut = (request: PutRequest) => {
   })
 }
 
-/**
- * Traces a GET as `ObjectStorage.get`, with `origin`, `path` and `attempt`. The URL's query is never recorded.
- *
- * @since 0.1.0
- * @category tracing
- */
+/** Traces a GET as `ObjectStorage.get`, with `origin`, `path` and `attempt`. The URL's query is never recorded. */
 export const tracedGet = (request: GetRequest) => traced("ObjectStorage.get", request, {})

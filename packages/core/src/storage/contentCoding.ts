@@ -1,11 +1,7 @@
 import * as Effect from "effect/Effect"
 import { joined } from "./answerBytes.js"
 
-/**
- * The header with which bytes are asked for as they are.
- *
- * @internal
- */
+/** The header with which bytes are asked for as they are. */
 export const uncoded = { "accept-encoding": "identity" } as const
 
 type Headers = Readonly<Record<string, string | undefined>>
@@ -21,11 +17,7 @@ const codingsOf = (headers: Headers): ReadonlyArray<string> =>
   (headers["content-encoding"] ?? "").toLowerCase().split(",").map((coding) => coding.trim())
     .filter((coding) => coding !== "" && coding !== "identity")
 
-/**
- * The content codings of a response in words, none of which was asked for; nothing if it has none.
- *
- * @internal
- */
+/** The content codings of a response in words, none of which was asked for; nothing if it has none. */
 export const codingIn = (headers: Headers): string | undefined => {
   const codings = codingsOf(headers)
   return codings.length === 0 ? undefined : `the content coding ${codings.join(", ")}, which was not asked for`
@@ -79,8 +71,6 @@ const undone = async (coded: Coded, codings: ReadonlyArray<string>): Promise<Uin
 /**
  * The body of a response without its content codings. It is returned as it is if it has none, if a coding is unknown to
  * the platform, or if the transport has undone them already, as fetch does without changing the header.
- *
- * @internal
  */
 export const decoded = (headers: Headers, coded: Coded): Effect.Effect<Uint8Array> => {
   const codings = codingsOf(headers)

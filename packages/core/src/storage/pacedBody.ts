@@ -9,12 +9,7 @@ import * as Pulls from "../base/pull.js"
 import type { SourceError } from "../SourceError.js"
 import type { SourceBody } from "../UploadSource.js"
 
-/**
- * What an upload asks before each write.
- *
- * @since 0.1.0
- * @category models
- */
+/** What an upload asks before each write. */
 export interface Pace extends Turns {
   /** The same bytes for a client whose writes nobody sees: this body asks before it hands out a piece. */
   readonly body: (body: SourceBody) => Effect.Effect<SourceBody, never, Scope.Scope>
@@ -73,8 +68,6 @@ const pacedStream = (stream: Stream.Stream<Uint8Array, SourceError>, pace: Turns
  * A body for a client whose writes nobody sees: it asks the pace before it hands out a piece. What is sent as a whole,
  * such as a Blob, waits as a whole. A body keeps its kind; only bytes in memory that are longer than a piece become a
  * Stream.
- *
- * @internal
  */
 export const paced = (body: SourceBody, pace: Turns): Effect.Effect<SourceBody, never, Scope.Scope> =>
   Effect.suspend(() => {

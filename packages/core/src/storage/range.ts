@@ -1,18 +1,11 @@
 /**
  * Requests a range of something, and reads which bytes the response holds: the same for the service and for storage.
- *
- * @since 0.1.0
  */
 import * as Option from "effect/Option"
 import { wholeNumber } from "../base/wholeNumber.js"
 import { codingIn } from "./contentCoding.js"
 
-/**
- * What to request.
- *
- * @since 0.1.0
- * @category models
- */
+/** What to request. */
 export interface Asked {
   /** From `start` to `end`, both inclusive; without `end`, to the last byte. Defaults to everything. */
   readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined
@@ -20,12 +13,7 @@ export interface Asked {
   readonly ifMatch?: string | undefined
 }
 
-/**
- * What a response holds.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a response holds. */
 export interface Held {
   /** Whether it is the requested range; otherwise it is the whole. */
   readonly partial: boolean
@@ -46,23 +34,13 @@ export interface Held {
   readonly coding?: string | undefined
 }
 
-/**
- * The request headers for it.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The request headers for it. */
 export const headers = ({ ifMatch, range }: Asked): Readonly<Record<string, string>> => ({
   ...(range === undefined ? {} : { range: `bytes=${range.start}-${range.end ?? ""}` }),
   ...(ifMatch === undefined ? {} : { "if-match": ifMatch })
 })
 
-/**
- * The head of a response, header names in lower case.
- *
- * @since 0.1.0
- * @category models
- */
+/** The head of a response, header names in lower case. */
 export interface Head {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -74,9 +52,6 @@ export interface Head {
  * A transport may decode a `Content-Encoding`, as fetch does, while the headers describe the bytes before decoding.
  * Such a response has no length and no checksums, its etag proves nothing, and it can hold only a range from the start.
  * `asSent` says that the transport decodes nothing.
- *
- * @since 0.1.0
- * @category interpreters
  */
 export const held = (
   answer: Head,
@@ -91,12 +66,7 @@ export const held = (
     : Option.map(Option.filter(sent, ({ start }) => start === 0), decoded)
 }
 
-/**
- * The total size, if a 416 reports it: no byte is in the requested range.
- *
- * @since 0.1.0
- * @category interpreters
- */
+/** The total size, if a 416 reports it: no byte is in the requested range. */
 export const lengthOutside = ({ headers, status }: Head): number | undefined =>
   status === 416
     ? Option.getOrUndefined(wholeNumber(/^bytes \*\/(\d+)$/i.exec(headers["content-range"] ?? "")?.[1]))
@@ -150,10 +120,5 @@ const checksumsOf = (headers: Readonly<Record<string, string | undefined>>): Hel
       })
     )
 
-/**
- * Whether an etag promises equal bytes. A weak one does not, and cannot be used with `If-Match`.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether an etag promises equal bytes. A weak one does not, and cannot be used with `If-Match`. */
 export const isStrong = (etag: string): boolean => etag !== "" && !etag.startsWith("W/")

@@ -1,8 +1,6 @@
 /**
  * What a response of the object storage means: one table, decided by status, code and structure, and only as a last
  * resort by the text of a message.
- *
- * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
@@ -26,12 +24,7 @@ import { excerptOf, isErrorDocument, isPage, readErrorDocument } from "./answer.
 import * as RangedContent from "./range.js"
 import { withoutSecrets } from "./withoutSecrets.js"
 
-/**
- * The parts of a request that determine what the response means.
- *
- * @since 0.1.0
- * @category models
- */
+/** The parts of a request that determine what the response means. */
 export interface Asked {
   readonly url: PresignedUrl.PresignedUrl
   /** The names of the headers that were sent, in lower case. */
@@ -44,12 +37,7 @@ export interface Asked {
   readonly respelled?: boolean | undefined
 }
 
-/**
- * What storage returns for bytes that it has stored.
- *
- * @since 0.1.0
- * @category models
- */
+/** What storage returns for bytes that it has stored. */
 export interface PutReceipt {
   /** Opaque: sent back verbatim, quotes included. */
   readonly etag: string
@@ -60,12 +48,7 @@ export interface PutReceipt {
   readonly perhapsRepeated?: boolean | undefined
 }
 
-/**
- * The receipt of a PUT, or the one typed error for its response.
- *
- * @since 0.1.0
- * @category interpreters
- */
+/** The receipt of a PUT, or the one typed error for its response. */
 export const interpretPut = (answer: StorageAnswer, asked: Asked): Either.Either<PutReceipt, StorageError> =>
   Either.flatMap(interpret(answer, asked), () => {
     const etag = answer.headers["etag"]
@@ -82,12 +65,7 @@ export const interpretPut = (answer: StorageAnswer, asked: Asked): Either.Either
       })
   })
 
-/**
- * Nothing if the response is a success, otherwise the one typed error for it.
- *
- * @since 0.1.0
- * @category interpreters
- */
+/** Nothing if the response is a success, otherwise the one typed error for it. */
 export const interpret = (answer: StorageAnswer, asked: Asked): Either.Either<void, StorageError> => {
   const { body, status } = answer
   if (status >= 200 && status < 300 && !isErrorDocument(body) && !isPage(body)) return Either.void
@@ -240,11 +218,6 @@ const isPassing = (status: number, code: string | undefined): boolean => {
   return status === 408 || status === 409 || status === 417 || status === 429 || status >= 500
 }
 
-/**
- * The error for a status that is a success elsewhere, but not for this request, such as a 204 to a GET.
- *
- * @since 0.1.0
- * @category interpreters
- */
+/** The error for a status that is a success elsewhere, but not for this request, such as a 204 to a GET. */
 export const rejected = (answer: StorageAnswer, asked: Asked): StorageRejected =>
   new StorageRejected({ ...context(answer, asked, readErrorDocument(answer.body, asked.url)), status: answer.status })

@@ -1,6 +1,4 @@
-/**
- * The lowest port: one request whose body is in memory, and its answer as a whole, within a deadline.
- */
+/** The lowest port: one request whose body is in memory, and its answer as a whole, within a deadline. */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
@@ -51,11 +49,7 @@ export type Send = (request: HttpClientRequest, limits: SendLimits) => Effect.Ef
 const headOf = (error: HttpClientError.HttpClientError): Head | undefined =>
   error._tag === "ResponseError" ? error.response : undefined
 
-/**
- * The port over any HTTP client.
- *
- * @internal
- */
+/** The port over any HTTP client. */
 export const sendOver = (client: HttpClient.HttpClient): Send => {
   const scoped = HttpClient.withScope(client)
   return (request, { deadline, longest }) =>

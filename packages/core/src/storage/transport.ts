@@ -1,8 +1,6 @@
 /**
  * An object storage over a transport: what every attempt has in common stands here once. A URL that has ended is refused
  * before anything is sent, bytes are counted, an answer is interpreted, and the attempt is traced.
- *
- * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -20,12 +18,7 @@ import { otherLength, refusal, spelling, tracedGet, tracedPut } from "./attempt.
 import * as RangedContent from "./range.js"
 import { interpretPut } from "./response.js"
 
-/**
- * The answer to a PUT, and what only the transport knows of it.
- *
- * @since 0.1.0
- * @category models
- */
+/** The answer to a PUT, and what only the transport knows of it. */
 export interface PutAnswered extends StorageAnswer {
   /** How many bytes were handed to the network. Defaults to what `onSent` was told. */
   readonly sent?: number | undefined
@@ -33,12 +26,7 @@ export interface PutAnswered extends StorageAnswer {
   readonly perhapsRepeated?: boolean | undefined
 }
 
-/**
- * The answer to a GET: its head, and its bytes for whoever wants them.
- *
- * @since 0.1.0
- * @category models
- */
+/** The answer to a GET: its head, and its bytes for whoever wants them. */
 export interface GetAnswered extends Pick<StorageAnswer, "status" | "headers">, Pick<GetAnswer, "bytes" | "pull"> {
   /** The start of the body as text, in place of its bytes: what could be read of it. */
   readonly document: Effect.Effect<string>
@@ -46,9 +34,6 @@ export interface GetAnswered extends Pick<StorageAnswer, "status" | "headers">, 
 
 /**
  * What differs between the ways to reach an object storage: how a request is sent, once, and how its answer is read.
- *
- * @since 0.1.0
- * @category models
  */
 export interface StorageTransport {
   readonly put: (request: PutRequest) => Effect.Effect<PutAnswered, StorageError | SourceError, Scope.Scope>
@@ -79,12 +64,7 @@ const asking = ({ pace, section }: PutRequest): SourceSection =>
     body: (observe) => Effect.flatMap(section.body(observe), pace.body)
   }
 
-/**
- * The object storage over a transport.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The object storage over a transport. */
 export const storageOver = (
   { get, isExact, isPaced = false, onFailure, put, redirects }: StorageTransport
 ): Service => {

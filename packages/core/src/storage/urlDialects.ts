@@ -70,7 +70,6 @@ const dialects: ReadonlyArray<(query: Query) => Validity | undefined> = [
   (query) => ({ end: seconds(query.get("expires")) ?? isoDate(query.get("expires")) })
 ]
 
-/** @internal */
 export const validityOf = (query: Query): Validity => {
   const known = dialects.map((dialect) => dialect(query))
   return known.find((validity) => validity?.end !== undefined) ?? known.find((validity) => validity !== undefined) ?? {}

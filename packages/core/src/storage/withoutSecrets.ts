@@ -76,8 +76,6 @@ const indexOfToken = (token: Redacted.Redacted<string>): Index => {
 /**
  * From here on no text of anybody repeats this token, also where nobody has it at hand: what the service is sent, storage
  * or a server of the web may quote.
- *
- * @internal
  */
 export const remember = (token: Redacted.Redacted<string>): void => {
   const value = Redacted.value(token).toLowerCase()
@@ -276,8 +274,6 @@ export const longestText = 1000
  * percent-encoded, in Base64. So what is known to be secret is searched for in each of these forms, and what is named
  * like a signature is taken for one. All text from a server that an error, a log or a span repeats passes through here.
  * It is cut after `longest` characters, so that a hostile text costs little.
- *
- * @internal
  */
 export const withoutSecrets = (text: string, secrets: Secrets = {}, longest = longestText): string => {
   const short = text.length > longest ? `${text.slice(0, longest)}\u2026` : text

@@ -1,8 +1,4 @@
-/**
- * Watches one PUT attempt. The attempt ends when nothing moves any more, or when the computer has slept.
- *
- * @since 0.1.0
- */
+/** Watches one PUT attempt. The attempt ends when nothing moves any more, or when the computer has slept. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
@@ -23,12 +19,7 @@ const lookMillis = 5000
 /** An attempt that is cut goes on if it ends within this time at its own speed, in milliseconds; at most twice as long. */
 const nearlyThrough = 5000
 
-/**
- * The longest time without progress in each phase of a successful attempt, in milliseconds; absent if not observed.
- *
- * @since 0.1.0
- * @category models
- */
+/** The longest time without progress in each phase of a successful attempt, in milliseconds; absent if not observed. */
 export interface Sample {
   readonly connect?: number | undefined
   /** The longest gap between two chunks of the body. */
@@ -36,12 +27,7 @@ export interface Sample {
   readonly answer?: number | undefined
 }
 
-/**
- * The timers of one upload's attempts: they give up as quickly as the connection has proven to be, and no quicker.
- *
- * @since 0.1.0
- * @category models
- */
+/** The timers of one upload's attempts: they give up as quickly as the connection has proven to be, and no quicker. */
 export interface AttemptTimers {
   /** The limits for the next attempt. Those of calls to the service are the ceilings'. */
   readonly current: () => Limits
@@ -51,12 +37,7 @@ export interface AttemptTimers {
   readonly timedOut: (phase: TimedOut["phase"]) => void
 }
 
-/**
- * What to watch.
- *
- * @since 0.1.0
- * @category models
- */
+/** What to watch. */
 export interface Watch<A, E, E2> {
   /**
    * Tells how many bytes it has handed to the network, and when a wait for the bandwidth limit begins and is over: that
@@ -87,9 +68,6 @@ export interface Watch<A, E, E2> {
  * taken, while the body is in transit, and from the last byte to the response. Succeeds with `None` when the attempt
  * was cut, or when the computer slept meanwhile: the connection is then dropped, since the other side has long given it
  * up.
- *
- * @since 0.1.0
- * @category timers
  */
 export const watched = <A, E, E2>(
   watch: Watch<A, E, E2>

@@ -52,8 +52,6 @@ const limitOf = (timer: Timer, { deviation, ease, mean, samples }: Estimate, cei
  * Timers that follow the measurements, between a floor and the timeouts in force. Those timeouts apply until three
  * attempts have succeeded. From then on, a limit is twice the mean plus four deviations, and each timeout doubles it,
  * up to the ceiling.
- *
- * @internal
  */
 export const make = (ceilings: Limits): AttemptTimers => {
   const estimates: Record<Timer, Estimate> = { connect: unknown, stall: unknown, answer: unknown }

@@ -72,11 +72,7 @@ const unmeasured: Feasibility.Speed = { likely: 0, least: 0, most: 0 }
 /** For an upload that nobody watches. */
 export const untold: Listener = { add: constVoid, die: constVoid }
 
-/**
- * The counts of an upload of this size. Each event is told once.
- *
- * @internal
- */
+/** The counts of an upload of this size. Each event is told once. */
 export const make = (size: number, { add, die }: Listener): Effect.Effect<UploadCounts> =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock

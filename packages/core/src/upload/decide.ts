@@ -33,12 +33,10 @@ import { asCall } from "./state.js"
 /** How a step ended. */
 type End<A, E = UploadError> = Either.Either<A, E>
 
-/** @internal */
 export const initial: S.Finding = { _tag: "Finding", record: undefined, number: 1, unknownKeys: 0, notice: undefined }
 
 // --- Finding
 
-/** @internal */
 export const found = (terms: S.Terms, state: S.Finding, end: End<S.Found>): S.State => {
   if (Either.isLeft(end)) return failed(state, end.left)
   const { options: { unfinished: wanted }, service: { baseUrl, profile }, source } = terms
@@ -98,7 +96,6 @@ const takeUp = (terms: S.Terms, course: S.Course, left: Unfinished, now: number,
 
 const otherContent = "the content has changed or cannot be compared"
 
-/** @internal */
 export const proved = (terms: S.Terms, state: S.Proving, end: End<S.Proof>): S.State => {
   if (Either.isLeft(end)) return failed(state, end.left)
   const { left: { receipts }, ranges, session, spare } = state
@@ -125,7 +122,6 @@ export const proved = (terms: S.Terms, state: S.Proving, end: End<S.Proof>): S.S
 
 // --- Opening
 
-/** @internal */
 export const opened = (terms: S.Terms, state: S.Opening, end: End<S.Opened>): S.State => {
   if (Either.isLeft(end)) return notOpened(terms, state, end.left)
   return state.left === undefined
@@ -155,7 +151,6 @@ const notOpened = (terms: S.Terms, state: S.Opening, error: UploadError): S.Stat
 
 // --- Sending
 
-/** @internal */
 export const sent = (terms: S.Terms, state: S.Sending, end: End<S.Receipts>): S.State => {
   const { record, refused, session } = state
   const completing = (receipts: S.Receipts): S.Completing => ({
@@ -183,7 +178,6 @@ export const sent = (terms: S.Terms, state: S.Sending, end: End<S.Receipts>): S.
 
 // --- Completing
 
-/** @internal */
 export const completed = (terms: S.Terms, state: S.Completing, end: End<FileRecord>): S.State => {
   const { receipts, repaired, session } = state
   // A success that says it failed contradicts itself, so the file itself decides
@@ -210,7 +204,6 @@ const leavesOpen = (error: UploadError, { repaired, session }: S.Completing): bo
 
 // --- Asking
 
-/** @internal */
 export const asked = (terms: S.Terms, state: S.Asking, end: End<S.Asked>): S.State => {
   const { after, because, session: { fileId } } = state
   const outcome = outcomeOf(terms.service.profile, end)

@@ -30,8 +30,6 @@ export interface EventLog<A> {
 /**
  * A chain in which each entry points to the next, so no reader has to be registered. A `PubSub` would do as well, but
  * would be most of what watching an upload adds to a page.
- *
- * @internal
  */
 export const make = <A>(
   options: { readonly kept: number; readonly isLast: (value: A) => boolean }

@@ -13,8 +13,6 @@ const held = 16
  * Runs an effect for each element, several concurrently, and emits each result as soon as it is known.
  * `Stream.mapEffect` does the same, but runs a stream of its own for each element, which costs as much as one of a small
  * file's requests.
- *
- * @internal
  */
 export const mapUnordered = <A, E, R, B, R2>(
   elements: Stream.Stream<A, E, R>,

@@ -1,15 +1,9 @@
-/**
- * What each error means for an upload: the one place that says so. A page of the documentation shows it.
- */
+/** What each error means for an upload: the one place that says so. A page of the documentation shows it. */
 import { notJson } from "../ServiceError.js"
 import type { UploadError } from "../UploadError.js"
 import type { PartReceipt } from "../UploadSession.js"
 
-/**
- * What follows from an error.
- *
- * @internal
- */
+/** What follows from an error. */
 export interface Meaning {
   /**
    * Whether the ledger keeps the session, so that running the upload again continues it. `unlessEarlier`: it keeps one
@@ -32,11 +26,7 @@ const final: Meaning = { session: "forgotten", opens: "nothing", complete: "refu
 const gone: Meaning = { session: "forgotten", opens: "instead", complete: "refused" }
 const over: Meaning = { session: "forgotten", opens: "next", complete: "refused" }
 
-/**
- * A row for each error, by its `_tag`; what only some of a tag mean stands in a row of its own, with the reason.
- *
- * @internal
- */
+/** A row for each error, by its `_tag`; what only some of a tag mean stands in a row of its own, with the reason. */
 export const meanings = {
   // the service
   Unauthorized: kept,
@@ -91,11 +81,7 @@ export const meanings = {
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400
 
-/**
- * The row of an error.
- *
- * @internal
- */
+/** The row of an error. */
 export const rowOf = (error: UploadError): keyof typeof meanings => {
   switch (error._tag) {
     // neither the service nor storage redirects an upload, unless storage says why: a network's sign-in page does
@@ -120,26 +106,14 @@ export const rowOf = (error: UploadError): keyof typeof meanings => {
   }
 }
 
-/**
- * What an error means.
- *
- * @internal
- */
+/** What an error means. */
 export const meaningOf = (error: UploadError): Meaning => meanings[rowOf(error)]
 
-/**
- * Storage rejected the etags, because a part is not the one that its etag names.
- *
- * @internal
- */
+/** Storage rejected the etags, because a part is not the one that its etag names. */
 export const namesInvalidPart = (error: UploadError): boolean =>
   "issues" in error && error.issues.some(({ code }) => code === "InvalidPart")
 
-/**
- * Whether the service has answered a call, with whatever it failed with.
- *
- * @internal
- */
+/** Whether the service has answered a call, with whatever it failed with. */
 export const wasAnswered = (error: UploadError): boolean => "issues" in error && error._tag !== "InvalidResponse"
 
 /**
@@ -147,8 +121,6 @@ export const wasAnswered = (error: UploadError): boolean => "issues" in error &&
  * the one that the receipt belongs to. The service responds with a 502, or with the code `InvalidPart`, if storage
  * rejected the etags. A gateway's 502 has no issues: it is no reason to send again what a browser may have repeated,
  * which is every part.
- *
- * @internal
  */
 export const isDoubtful = (refusal: UploadError, { attempts, perhapsRepeated = false }: PartReceipt): boolean =>
   (refusal._tag === "ServiceUnavailable" || refusal._tag === "RequestRejected") &&

@@ -1,8 +1,6 @@
 /**
  * What an upload counts while it runs. The counts are plain numbers, updated where bytes move. A reader samples them,
  * so ten thousand parts cost a reader only a few snapshots per second.
- *
- * @since 0.1.0
  */
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -19,21 +17,11 @@ import * as Counts from "./counts.js"
 import * as EventLog from "./eventLog.js"
 
 export type {
-  /**
-   * The counts of one attempt to send a part.
-   *
-   * @since 0.1.0
-   * @category models
-   */
+  /** The counts of one attempt to send a part. */
   AttemptMonitor
 } from "./counts.js"
 
-/**
- * The counts of one upload, for the engine that updates them.
- *
- * @since 0.1.0
- * @category models
- */
+/** The counts of one upload, for the engine that updates them. */
 export interface UploadMonitor extends Counts.UploadCounts {
   /** The view for everybody else. */
   readonly progress: Subscribable.Subscribable<UploadProgress>
@@ -45,12 +33,7 @@ const samplePeriod = Duration.millis(100)
 
 const eventsKept = 256
 
-/**
- * The counts of an upload of this size.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The counts of an upload of this size. */
 export const make = (size: number): Effect.Effect<UploadMonitor> =>
   Effect.gen(function*() {
     const over = yield* Deferred.make<void>()

@@ -1,8 +1,4 @@
-/**
- * How one upload of many ended, in a form for other processes.
- *
- * @since 0.1.0
- */
+/** How one upload of many ended, in a form for other processes. */
 import * as Schema from "effect/Schema"
 import { AnyNumber } from "../Recovery.js"
 import { SourceFingerprint } from "../source/fingerprint.js"
@@ -12,9 +8,6 @@ import { UploadedFile } from "./uploadedFile.js"
 /**
  * The description of a source, without the source itself. It also covers a source that was refused, whose size may be
  * any number.
- *
- * @since 0.1.0
- * @category models
  */
 export const Source = Schema.Struct({
   name: Schema.String,
@@ -30,26 +23,15 @@ export const Source = Schema.Struct({
   })
 }).annotations({ identifier: "UploadOutcomeSource" })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Source = typeof Source.Type
 
 /**
  * An outcome of `Uploads.uploadAll` without what cannot leave the process: the source is reduced to its description. It
  * encodes the outcome as it is, and can cross queues and journals as JSON.
- *
- * @since 0.1.0
- * @category models
  */
 export const UploadOutcome = Schema.Union(
   Schema.TaggedStruct("Uploaded", { source: Source, file: UploadedFile }),
   Schema.TaggedStruct("Failed", { source: Source, error: UploadError })
 ).annotations({ identifier: "UploadOutcome" })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type UploadOutcome = typeof UploadOutcome.Type

@@ -1,8 +1,6 @@
 /**
  * Sends one part (or the whole of a small file) to storage: attempts, each with its timers, until there is a receipt or
  * an error that no retry helps against.
- *
- * @since 0.1.0
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -32,12 +30,7 @@ import * as AttemptWatch from "./attempt.js"
 import type { UploadState } from "./control.js"
 import { meaningOf } from "./meaning.js"
 
-/**
- * What to send, and where.
- *
- * @since 0.1.0
- * @category models
- */
+/** What to send, and where. */
 export interface PartTransfer {
   readonly run: UploadState
   readonly source: UploadSource
@@ -51,12 +44,7 @@ export interface PartTransfer {
   readonly look: Effect.Effect<void, DeadlineUnreachable>
 }
 
-/**
- * The receipt of the last attempt, which is the one that counts.
- *
- * @since 0.1.0
- * @category models
- */
+/** The receipt of the last attempt, which is the one that counts. */
 export interface Transferred extends PutReceipt {
   /** How many attempts were made. A part that took more than one may have been stored twice. */
   readonly attempts: number
@@ -64,12 +52,7 @@ export interface Transferred extends PutReceipt {
   readonly checksum: string | undefined
 }
 
-/**
- * Every way a part can fail.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Every way a part can fail. */
 export type PartError = StorageError | SourceError | DeadlineUnreachable
 
 interface Hashing {
@@ -279,9 +262,6 @@ const uncut = <R>(
 /**
  * PUTs one part. Each attempt waits for its turn at the gate, and its connection is closed before the next one starts.
  * A SlowDown holds back the parts of all uploads for as long as this one waits.
- *
- * @since 0.1.0
- * @category transfer
  */
 export const run = (
   transfer: PartTransfer

@@ -1,8 +1,4 @@
-/**
- * Whether an upload that an earlier process left behind can continue, and from where.
- *
- * @since 0.1.0
- */
+/** Whether an upload that an earlier process left behind can continue, and from where. */
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -28,9 +24,6 @@ import type { OpenSource, UploadSource } from "../UploadSource.js"
 /**
  * How much of what storage has confirmed is re-read before an upload continues: the first part, the last and one in
  * between, or every part.
- *
- * @since 0.1.0
- * @category models
  */
 export type Verification = "sample" | "all"
 
@@ -42,22 +35,12 @@ const comparedFields = ["kind", "size", "modified", "identity", "sample"] as con
 const differingField = (one: SourceFingerprint, other: SourceFingerprint) =>
   comparedFields.find((field) => one[field] !== other[field])
 
-/**
- * Whether a record belongs to this very source and service: size, date and identity are unchanged.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Whether a record belongs to this very source and service: size, date and identity are unchanged. */
 export const isOf = (record: UploadRecord, source: UploadSource, service: string): boolean =>
   record.service === service && record.name === source.name && record.mediaType === source.mediaType &&
   differingField(record.fingerprint, source.fingerprint) === undefined
 
-/**
- * How a source differs from the one in the record: its size, date, identity or content; undefined if it does not.
- *
- * @since 0.1.0
- * @category validation
- */
+/** How a source differs from the one in the record: its size, date, identity or content; undefined if it does not. */
 export const changeOf = (
   record: UploadRecord,
   { fingerprint, name }: Pick<UploadSource, "fingerprint" | "name">
@@ -75,9 +58,6 @@ export const changeOf = (
 /**
  * The session of a record, if its URLs were kept and live long enough. A URL that does not say when it expires is
  * assumed to live as long as the profile says.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const sessionOf = (
   record: UploadRecord,
@@ -98,12 +78,7 @@ export const sessionOf = (
   )
 }
 
-/**
- * Fails with `SourceChanged` if a source is not the one in the record: its size, date, identity or content differs.
- *
- * @since 0.1.0
- * @category validation
- */
+/** Fails with `SourceChanged` if a source is not the one in the record: its size, date, identity or content differs. */
 export const checkSame = (
   record: UploadRecord,
   source: Pick<UploadSource, "fingerprint" | "name">
@@ -145,9 +120,6 @@ const stillHas = (
 /**
  * Whether the source still has the bytes that storage confirmed, judged by the checksums of a sample of the parts, or
  * of all. Parts without a checksum of the algorithm in force prove nothing, so they count as different.
- *
- * @since 0.1.0
- * @category verification
  */
 export const isSame = (
   opened: OpenSource,
@@ -172,9 +144,6 @@ export const isSame = (
 /**
  * What is recorded about a session before anything is sent, for a ledger or for a process that takes the upload over.
  * The caller chooses the id: that of a job, or the one that `UploadLedger.idOf` derives from the source.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const recordOf = (
   source: UploadSource,

@@ -31,19 +31,10 @@ import { deadlineOf, isFinal } from "./session.js"
 import type * as S from "./state.js"
 import { asCall } from "./state.js"
 
-/**
- * The services that an upload needs.
- *
- * @since 0.1.0
- * @category models
- */
+/** The services that an upload needs. */
 export type Requirements = ServiceApi | ObjectStorage | TransferGate
 
-/**
- * An uploaded file, with the checksum of what was sent; none if the algorithm cannot combine those of the parts.
- *
- * @internal
- */
+/** An uploaded file, with the checksum of what was sent; none if the algorithm cannot combine those of the parts. */
 export interface Uploaded {
   readonly file: FileRecord
   readonly checksum: Option.Option<Checksum.Checksum>
@@ -307,11 +298,7 @@ const follow = <A>(
     })
   })
 
-/**
- * Performs the step of a state, and returns the state that follows.
- *
- * @internal
- */
+/** Performs the step of a state, and returns the state that follows. */
 export const next = (
   upload: Running,
   state: Exclude<S.State, S.Done | S.Failed>
@@ -334,11 +321,7 @@ export const next = (
   }
 }
 
-/**
- * Goes on from a state to the end.
- *
- * @internal
- */
+/** Goes on from a state to the end. */
 export const goOn = (upload: Running, state: S.State): Effect.Effect<S.Done, UploadError, Requirements> =>
   state._tag === "Done"
     ? Effect.succeed(state)
@@ -349,8 +332,6 @@ export const goOn = (upload: Running, state: S.State): Effect.Effect<S.Done, Upl
 /**
  * Runs an upload: from where an earlier process left it, if the ledger has it and the source is proven to be the same;
  * otherwise from the start.
- *
- * @internal
  */
 export const run = (upload: Upload): Effect.Effect<Uploaded, UploadError, Requirements> =>
   Effect.scopedWith((scope) =>

@@ -19,11 +19,7 @@ export interface UploadState<out Monitor extends UploadCounts = UploadCounts> {
   readonly noteSleep: Effect.Effect<void>
 }
 
-/**
- * The state of an upload that is about to start, with at most `concurrency` parts in flight.
- *
- * @internal
- */
+/** The state of an upload that is about to start, with at most `concurrency` parts in flight. */
 export const make = <Monitor extends UploadCounts>(
   monitor: Monitor,
   concurrency: number

@@ -1,6 +1,4 @@
-/**
- * An upload while it runs: its source, which is open as long as a session lasts, and what the ledger holds of it.
- */
+/** An upload while it runs: its source, which is open as long as a session lasts, and what the ledger holds of it. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
@@ -22,11 +20,7 @@ import type { OpenSource, UploadSource } from "../UploadSource.js"
 import type { UploadState } from "./control.js"
 import type { Terms } from "./state.js"
 
-/**
- * An upload that is about to run.
- *
- * @internal
- */
+/** An upload that is about to run. */
 export interface Upload {
   readonly source: UploadSource
   readonly options: CheckedOptions
@@ -42,11 +36,7 @@ interface Ledger {
   hangs: boolean
 }
 
-/**
- * An upload while it runs: what its steps share and no decision depends on.
- *
- * @internal
- */
+/** An upload while it runs: what its steps share and no decision depends on. */
 export interface Running extends Upload {
   readonly service: Service
   readonly terms: Terms
@@ -62,11 +52,7 @@ export interface Running extends Upload {
   failure: UploadError | undefined
 }
 
-/**
- * An upload that has not begun, for as long as the scope lasts.
- *
- * @internal
- */
+/** An upload that has not begun, for as long as the scope lasts. */
 export const make = (
   { options, run, source }: Upload,
   scope: Scope.Scope
@@ -95,11 +81,7 @@ export const make = (
     }
   })
 
-/**
- * The source, opened when it is first needed in a session.
- *
- * @internal
- */
+/** The source, opened when it is first needed in a session. */
 export const openedSource = (upload: Running): Effect.Effect<OpenSource, SourceError> =>
   Effect.suspend(() => {
     if (upload.opened !== undefined) return Effect.succeed(upload.opened.source)
@@ -110,11 +92,7 @@ export const openedSource = (upload: Running): Effect.Effect<OpenSource, SourceE
       }))
   })
 
-/**
- * Closes the source at the end of a session.
- *
- * @internal
- */
+/** Closes the source at the end of a session. */
 export const closed = (upload: Running): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { opened } = upload
@@ -128,8 +106,6 @@ const usualPatience = Duration.seconds(10)
 /**
  * What an operation of the ledger gives; none if that takes too long. The ledger is then left alone for the rest of the
  * upload, which can no longer be resumed: a successful upload is worth more.
- *
- * @internal
  */
 export const given = <A>(
   ledger: Ledger,
@@ -153,11 +129,7 @@ export const given = <A>(
     return untilTimerUnwaited(Effect.asSome(Effect.suspend(() => operation(ledger))), patience, givenUp)
   })
 
-/**
- * Does what would change an upload, unless its lock was lost: whoever has it now may have taken the upload over.
- *
- * @internal
- */
+/** Does what would change an upload, unless its lock was lost: whoever has it now may have taken the upload over. */
 export const ifHeld = <A, E, R>(
   { id, ledger: { service: { isHeld } }, source }: Running,
   change: Effect.Effect<A, E, R>
@@ -169,11 +141,7 @@ export const ifHeld = <A, E, R>(
       (held): Effect.Effect<A, E | UploadLocked, R> => held ? change : new UploadLocked({ fileName: source.name })
     )
 
-/**
- * Makes the ledger hold what was decided.
- *
- * @internal
- */
+/** Makes the ledger hold what was decided. */
 export const record = ({ ledger }: Running, next: UploadRecord | undefined): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { record } = ledger

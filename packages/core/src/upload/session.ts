@@ -15,11 +15,7 @@ import type { UploadSession } from "../UploadSession.js"
 import { partSizeOf, uploadIdOf, urlsOf } from "../UploadSession.js"
 import type { Asked, Part, Session } from "./state.js"
 
-/**
- * Which bytes go to which of a session's URLs, in order. A single PUT has no `uploadId` and takes all bytes.
- *
- * @internal
- */
+/** Which bytes go to which of a session's URLs, in order. A single PUT has no `uploadId` and takes all bytes. */
 export const rangesOf = (
   session: {
     readonly parts: number
@@ -34,11 +30,7 @@ export const rangesOf = (
     ? Either.right([{ offset: 0, length: size }])
     : UploadPlan.ranges(size, session.parts, limits, session.partSize)
 
-/**
- * A session for a file of this size, with its parts.
- *
- * @internal
- */
+/** A session for a file of this size, with its parts. */
 export const usable = (
   session: UploadSession,
   size: number,
@@ -66,11 +58,7 @@ export const usable = (
 /** The latest time that a Date can represent. */
 const lastMoment = 8.64e15
 
-/**
- * When the first URL of these parts expires, in the server's time.
- *
- * @internal
- */
+/** When the first URL of these parts expires, in the server's time. */
 export const deadlineOf = (parts: ReadonlyArray<Part>): Date =>
   new Date(
     parts.reduce(
@@ -80,11 +68,7 @@ export const deadlineOf = (parts: ReadonlyArray<Part>): Date =>
     )
   )
 
-/**
- * Whether the state of a record says that the file is there: the profile names these states.
- *
- * @internal
- */
+/** Whether the state of a record says that the file is there: the profile names these states. */
 export const isFinal = ({ finalStates }: ServiceProfile, { status }: FileRecord): boolean =>
   status !== undefined && finalStates.includes(status)
 
@@ -95,8 +79,6 @@ const isMissing = (error: DownloadError): boolean =>
 /**
  * What is known of a file that was asked for. A record proves nothing unless its state is final or a byte of the content
  * can be read: it may exist before.
- *
- * @internal
  */
 export type Outcome =
   | { readonly _tag: "There"; readonly file: FileRecord }
@@ -104,11 +86,7 @@ export type Outcome =
   | { readonly _tag: "Bad" }
   | { readonly _tag: "Unknown"; readonly error: UploadError | undefined }
 
-/**
- * What an answer, or a failure to get one, says of a file.
- *
- * @internal
- */
+/** What an answer, or a failure to get one, says of a file. */
 export const outcomeOf = (profile: ServiceProfile, end: Either.Either<Asked, UploadError>): Outcome => {
   if (Either.isLeft(end)) {
     return end.left._tag === "NotFound" ? { _tag: "Missing" } : { _tag: "Unknown", error: end.left }

@@ -1,6 +1,4 @@
-/**
- * Where an upload stands. Each state but the last two is a step that `upload/run` performs, with what it needs.
- */
+/** Where an upload stands. Each state but the last two is a step that `upload/run` performs, with what it needs. */
 import type * as Arr from "effect/Array"
 import type * as Either from "effect/Either"
 import type { DownloadError } from "../DownloadError.js"
@@ -18,11 +16,7 @@ import type { ByteRange } from "../UploadPlan.js"
 import type { PartReceipt, UploadSession } from "../UploadSession.js"
 import type { UploadSource } from "../UploadSource.js"
 
-/**
- * What does not change while an upload runs.
- *
- * @internal
- */
+/** What does not change while an upload runs. */
 export interface Terms {
   readonly source: UploadSource
   readonly options: CheckedOptions
@@ -30,22 +24,14 @@ export interface Terms {
   readonly policy: RetryPolicy.Policy
 }
 
-/**
- * A part of a session: its number from 1, its bytes, and its URL.
- *
- * @internal
- */
+/** A part of a session: its number from 1, its bytes, and its URL. */
 export interface Part {
   readonly partNumber: number
   readonly range: ByteRange
   readonly url: PresignedUrl
 }
 
-/**
- * A session as an upload works with it.
- *
- * @internal
- */
+/** A session as an upload works with it. */
 export interface Session {
   readonly fileId: string
   readonly uploadId: string | undefined
@@ -60,14 +46,9 @@ export interface Session {
   readonly inherited: boolean
 }
 
-/** @internal */
 export type Receipts = ReadonlyArray<PartReceipt>
 
-/**
- * Why a step follows, for those who watch the upload or read its log.
- *
- * @internal
- */
+/** Why a step follows, for those who watch the upload or read its log. */
 export type Notice =
   | { readonly _tag: "Resumes"; readonly confirmed: number; readonly parts: number }
   | { readonly _tag: "StartsOver"; readonly why: string }
@@ -75,11 +56,7 @@ export type Notice =
   | { readonly _tag: "SessionEnded"; readonly number: number; readonly error: UploadError }
   | { readonly _tag: "PartsRefused" }
 
-/**
- * What every state has.
- *
- * @internal
- */
+/** What every state has. */
 export interface Course {
   /** What the ledger is to hold about this upload from now on. */
   readonly record: UploadRecord | undefined
@@ -90,11 +67,7 @@ export interface Course {
   readonly notice: Notice | undefined
 }
 
-/**
- * How often it was tried to open the present session: calls, their requests, and failures that one retry may help.
- *
- * @internal
- */
+/** How often it was tried to open the present session: calls, their requests, and failures that one retry may help. */
 export interface Tries {
   readonly calls: number
   readonly requests: number
@@ -104,8 +77,6 @@ export interface Tries {
 /**
  * The failure of a call, as one attempt of those that the policy allows to open a session: the waits between sessions
  * are to grow like any others.
- *
- * @internal
  */
 export const asCall = ({ recovery, retryAfter }: Recoverable, { calls }: Tries): Recoverable => ({
   recovery,
@@ -113,7 +84,6 @@ export const asCall = ({ recovery, retryAfter }: Recoverable, { calls }: Tries):
   retryAfter
 })
 
-/** @internal */
 export interface Opened {
   readonly session: UploadSession
   readonly record: UploadRecord | undefined
@@ -121,20 +91,12 @@ export interface Opened {
   readonly now: number
 }
 
-/**
- * Looks in the ledger for what an earlier process left.
- *
- * @internal
- */
+/** Looks in the ledger for what an earlier process left. */
 export interface Finding extends Course {
   readonly _tag: "Finding"
 }
 
-/**
- * Compares the source with what storage has of it.
- *
- * @internal
- */
+/** Compares the source with what storage has of it. */
 export interface Proving extends Course {
   readonly _tag: "Proving"
   readonly session: Session
@@ -144,11 +106,7 @@ export interface Proving extends Course {
   readonly spare: Opened | undefined
 }
 
-/**
- * Opens a session.
- *
- * @internal
- */
+/** Opens a session. */
 export interface Opening extends Course {
   readonly _tag: "Opening"
   readonly tries: Tries
@@ -158,11 +116,7 @@ export interface Opening extends Course {
   readonly left: Unfinished | undefined
 }
 
-/**
- * Sends the parts of which there is no receipt.
- *
- * @internal
- */
+/** Sends the parts of which there is no receipt. */
 export interface Sending extends Course {
   readonly _tag: "Sending"
   readonly session: Session
@@ -178,20 +132,12 @@ interface Sent extends Course {
   readonly repaired: boolean
 }
 
-/**
- * Tells the service that every part is in storage.
- *
- * @internal
- */
+/** Tells the service that every part is in storage. */
 export interface Completing extends Sent {
   readonly _tag: "Completing"
 }
 
-/**
- * Asks whether the file is there.
- *
- * @internal
- */
+/** Asks whether the file is there. */
 export interface Asking extends Sent {
   readonly _tag: "Asking"
   /** What left it open: Complete, a part that could not be sent again, or a receipt that an earlier process lost. */
@@ -200,44 +146,31 @@ export interface Asking extends Sent {
   readonly because: UploadError | undefined
 }
 
-/** @internal */
 export interface Done extends Course {
   readonly _tag: "Done"
   readonly file: FileRecord
   readonly receipts: Receipts
 }
 
-/** @internal */
 export interface Failed extends Course {
   readonly _tag: "Failed"
   readonly error: UploadError
 }
 
-/** @internal */
 export type State = Finding | Proving | Opening | Sending | Completing | Asking | Done | Failed
 
-/**
- * What the ledger had, if anything, and our clock.
- *
- * @internal
- */
+/** What the ledger had, if anything, and our clock. */
 export interface Found {
   readonly left: Unfinished | undefined
   readonly now: number
 }
 
-/**
- * Whether the source is the same, or why it cannot be compared.
- *
- * @internal
- */
+/** Whether the source is the same, or why it cannot be compared. */
 export type Proof = Either.Either<boolean, SourceError>
 
 /**
  * The service's record of the file, and whether a byte of its content could be read; undefined if the record alone
  * decides.
- *
- * @internal
  */
 export interface Asked {
   readonly file: FileRecord

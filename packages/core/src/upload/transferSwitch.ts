@@ -1,20 +1,13 @@
 /**
  * Stops an upload's transfers, and lets them continue. What was in flight is sent again, and no attempt is counted for
  * it.
- *
- * @since 0.1.0
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
 
-/**
- * The switch of one upload. Either direction may be requested at any time, any number of times.
- *
- * @since 0.1.0
- * @category models
- */
+/** The switch of one upload. Either direction may be requested at any time, any number of times. */
 export interface TransferSwitch {
   readonly turnOff: Effect.Effect<void>
   /** It stays off as long as anybody holds it off. */
@@ -34,9 +27,6 @@ export interface TransferSwitch {
 /**
  * A switch that is turned on. It reports each change in the same step, so a turn the other way in the meantime is
  * reported after it.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (tell: (isOff: boolean) => void): TransferSwitch => {
   let turnedOn: Deferred.Deferred<void> | undefined

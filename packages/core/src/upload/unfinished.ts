@@ -1,20 +1,11 @@
-/**
- * The unfinished uploads of a ledger.
- *
- * @since 0.1.0
- */
+/** The unfinished uploads of a ledger. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Metadata } from "../Metadata.js"
 import { UploadLocked } from "../UploadError.js"
 import * as UploadLedger from "../UploadLedger.js"
 
-/**
- * An upload that an earlier process left behind, or that is running. To continue it, upload the same source again.
- *
- * @since 0.1.0
- * @category models
- */
+/** An upload that an earlier process left behind, or that is running. To continue it, upload the same source again. */
 export interface UnfinishedUpload {
   /** Its id in the ledger. */
   readonly id: string
@@ -47,12 +38,7 @@ const unfinishedOf = ({ receipts, record }: UploadLedger.Unfinished): Unfinished
   ...(record.metadata && { metadata: record.metadata })
 })
 
-/**
- * The unfinished uploads of the ledger in force, in the order in which they started. They contain no URLs.
- *
- * @since 0.1.0
- * @category unfinished
- */
+/** The unfinished uploads of the ledger in force, in the order in which they started. They contain no URLs. */
 export const unfinished: Effect.Effect<ReadonlyArray<UnfinishedUpload>> = Effect.flatMap(
   UploadLedger.UploadLedger,
   (ledger) => Effect.map(ledger.unfinished, (uploads) => uploads.map(unfinishedOf))
@@ -70,9 +56,6 @@ export const unfinished: Effect.Effect<ReadonlyArray<UnfinishedUpload>> = Effect
  *   Uploads.unfinished,
  *   Effect.forEach(({ id }) => Uploads.forget(id), { discard: true })
  * )
- *
- * @since 0.1.0
- * @category unfinished
  */
 export const forget = (id: string): Effect.Effect<boolean, UploadLocked> =>
   Effect.gen(function*() {

@@ -1,8 +1,4 @@
-/**
- * The result of an upload.
- *
- * @since 0.1.0
- */
+/** The result of an upload. */
 import * as Schema from "effect/Schema"
 import { openRecord } from "../base/openRecord.js"
 import { Checksum } from "../Checksum.js"
@@ -17,9 +13,6 @@ const ours = { ours: true }
  * one that the upload was opened with. Name, media type and size are those of the source where the service did not
  * report them. What else it reported is in `extra`, a field that it calls `sent` too. It can cross queues and journals as
  * JSON.
- *
- * @since 0.1.0
- * @category models
  */
 export const UploadedFile = openRecord("UploadedFile", {
   ...fields,
@@ -38,8 +31,4 @@ export const UploadedFile = openRecord("UploadedFile", {
   })
 }, ours)
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type UploadedFile = typeof UploadedFile.Type

@@ -1,8 +1,4 @@
-/**
- * Reads an uploaded file back and compares it with what was sent.
- *
- * @since 0.1.0
- */
+/** Reads an uploaded file back and compares it with what was sent. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Checksum from "../Checksum.js"
@@ -14,12 +10,7 @@ import type { UploadSource } from "../UploadSource.js"
 
 type Requirements = ServiceApi | ObjectStorage
 
-/**
- * An uploaded file.
- *
- * @since 0.1.0
- * @category models
- */
+/** An uploaded file. */
 export interface Verification {
   readonly fileId: string
   readonly source: UploadSource
@@ -51,9 +42,6 @@ const ofStored = ({ fileId, source }: Verification): Effect.Effect<string, Conte
 /**
  * Fails with `ContentDiffers` if storage returns other bytes than were sent, and with `ContentUnverified` if they could
  * not be read back.
- *
- * @since 0.1.0
- * @category verification
  */
 export const run = (
   verification: Verification

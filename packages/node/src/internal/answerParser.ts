@@ -84,8 +84,6 @@ const fieldOf = (line: string): readonly [name: string, value: string] => {
  *
  * It rejects anything ambiguous: a length that is repeated or combined with chunks, a folded line, a line that does not
  * end in exactly CRLF, bytes after the end. A differential test shows that it rejects whatever Node's own parser does.
- *
- * @internal
  */
 export class AnswerParser {
   #state: State = "status"

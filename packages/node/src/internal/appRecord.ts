@@ -47,8 +47,6 @@ const documentedNames: ReadonlySet<string> = new Set(documented)
 /**
  * A record as a page may have it: the documented fields, and those that the application names. A service may put
  * anything else into a record, such as a signed URL or notes of its operators.
- *
- * @internal
  */
 export const forPages = (record: unknown, forward: ReadonlyArray<string>): unknown => {
   const named: Chosen = (record) =>

@@ -8,8 +8,6 @@ interface Coded {
 /**
  * A response without the content coding `br`, which the platform's decoder does not know everywhere. What does not come
  * out of it, or is longer than `longest` bytes, stays as it is.
- *
- * @internal
  */
 export const withoutBrotli = <A extends Coded>(answer: A, longest: number): A => {
   const codings = (answer.headers["content-encoding"] ?? "").split(",")

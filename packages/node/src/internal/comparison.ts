@@ -9,11 +9,7 @@ import * as NodeChecksum from "../NodeChecksum.js"
 import type { PartFile } from "./partFile.js"
 import * as PartFiles from "./partFile.js"
 
-/**
- * What the bytes of a download should be, and how to compute it.
- *
- * @internal
- */
+/** What the bytes of a download should be, and how to compute it. */
 export interface Wanted {
   readonly checksum: Checksum
   readonly algorithm: ChecksumAlgorithm
@@ -28,11 +24,7 @@ const isValueOf = (algorithm: ChecksumAlgorithm, value: string): boolean =>
     ([length, own]) => length === own
   )
 
-/**
- * The checksum that the caller expects. Refused before any request if it cannot be computed.
- *
- * @internal
- */
+/** The checksum that the caller expects. Refused before any request if it cannot be computed. */
 export const wanted = (
   fileId: string,
   checksum: Checksum | undefined
@@ -50,11 +42,7 @@ export const wanted = (
   )
 }
 
-/**
- * The first of storage's checksums that can be computed here.
- *
- * @internal
- */
+/** The first of storage's checksums that can be computed here. */
 export const told = (checksums: Readonly<Record<string, string>>): Effect.Effect<Option.Option<Wanted>> =>
   Effect.map(
     Effect.forEach(Object.entries(checksums), ([name, value]) =>
@@ -69,11 +57,7 @@ export const told = (checksums: Readonly<Record<string, string>>): Effect.Effect
     Option.firstSomeOf
   )
 
-/**
- * Hashes the ranges of one file, in any order.
- *
- * @internal
- */
+/** Hashes the ranges of one file, in any order. */
 export interface Comparison {
   /** Starts hashing the range at this offset. It must receive every chunk of the range. */
   readonly begin: (offset: number) => { readonly update: (chunk: Uint8Array) => void }
@@ -97,7 +81,6 @@ interface HashedRange {
   readonly running: RunningChecksum
 }
 
-/** @internal */
 export const make = (fileId: string, file: PartFile, wanted: Option.Option<Wanted>): Comparison =>
   Option.match(wanted, { onNone: () => none, onSome: (wanted) => comparing(fileId, file, wanted) })
 

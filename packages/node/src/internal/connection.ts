@@ -64,8 +64,6 @@ interface Exchange {
  * There are three reasons not to use Node's client. Bytes come from the kernel into reused buffers. A response is read
  * even if the other side has stopped reading the body; Node's client would discard it along with the connection. And a
  * target is sent exactly as it was signed.
- *
- * @internal
  */
 export class Connection {
   readonly #socket: Net.Socket

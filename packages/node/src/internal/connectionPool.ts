@@ -43,8 +43,6 @@ interface Origin {
 /**
  * How bodies are sent through a proxy, as learned from what became of earlier ones: it may lose a response that comes
  * while a body is being sent.
- *
- * @internal
  */
 export interface Manner {
   /** Whether the head of a long one goes first: the other side may not know `Expect: 100-continue`. */
@@ -53,11 +51,7 @@ export interface Manner {
   slowBytes: number
 }
 
-/**
- * A connection for one exchange.
- *
- * @internal
- */
+/** A connection for one exchange. */
 export interface Loan {
   readonly connection: Connection
   /** Shared by all loans to an origin behind a proxy; absent without a proxy. */
@@ -69,11 +63,7 @@ export interface Loan {
   readonly rest: () => boolean
 }
 
-/**
- * Connections by origin: one per exchange, reused afterwards if both sides have finished.
- *
- * @internal
- */
+/** Connections by origin: one per exchange, reused afterwards if both sides have finished. */
 export interface ConnectionPool {
   /**
    * A new connection fails if it takes longer than `limit` to connect. The wait for a proxy can be interrupted, and takes
@@ -87,11 +77,9 @@ export interface ConnectionPool {
   readonly distrust: (href: string) => Effect.Effect<void>
 }
 
-/** @internal */
 export const giveBack = ({ connection, rest }: Loan): Effect.Effect<void> =>
   Effect.suspend(() => rest() ? Effect.void : connection.close)
 
-/** @internal */
 export interface Options {
   readonly tls?: ConnectionOptions | undefined
   readonly proxy?: HttpProxy | undefined
@@ -99,7 +87,6 @@ export interface Options {
   readonly most?: number | undefined
 }
 
-/** @internal */
 export const make = (
   { most = mostOrigins, proxy, tls = {} }: Options = {}
 ): Effect.Effect<ConnectionPool, never, Scope.Scope> =>

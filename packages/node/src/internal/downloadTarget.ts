@@ -7,15 +7,12 @@ import { basename, dirname, join, sep, win32 } from "node:path"
 import { TargetUnwritable } from "../DownloadTargetError.js"
 import * as WindowsNames from "./windowsNames.js"
 
-/** @internal */
 export const codeOf = (cause: unknown): string | undefined =>
   Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined
 
-/** @internal */
 export const attempt = <A>(target: string, run: () => Promise<A>): Effect.Effect<A, TargetUnwritable> =>
   Effect.tryPromise({ try: run, catch: (cause) => new TargetUnwritable({ path: target, code: codeOf(cause) }) })
 
-/** @internal */
 export const exists = (path: string): Effect.Effect<boolean> =>
   Effect.promise(() => NodeFs.lstat(path).then(() => true, () => false))
 
@@ -25,8 +22,6 @@ const namesDirectory = (target: string): boolean => target === "" || target.ends
 /**
  * Whether a system can have a file of this name. Of a name that it cannot have, Windows says just that no such file is
  * there.
- *
- * @internal
  */
 export const canName = (target: string, platform: NodeJS.Platform = process.platform): boolean =>
   !namesDirectory(target) && !(platform === "win32" && win32.basename(target).search(WindowsNames.forbidden) !== -1)
@@ -40,8 +35,6 @@ const checkName = (target: string): Effect.Effect<void, TargetUnwritable> =>
 /**
  * Fails if a directory, a pipe or a device is at the target, even behind a link: none of them is replaced. Also fails
  * if no file can have this name: the part beside it has another name, so this would otherwise show only at the end.
- *
- * @internal
  */
 export const checkPlace = (target: string): Effect.Effect<void, TargetUnwritable> =>
   Effect.flatMap(
@@ -52,19 +45,13 @@ export const checkPlace = (target: string): Effect.Effect<void, TargetUnwritable
       )
   )
 
-/**
- * Fails if nothing can be written beside the target.
- *
- * @internal
- */
+/** Fails if nothing can be written beside the target. */
 export const checkDirectory = (target: string): Effect.Effect<void, TargetUnwritable> =>
   attempt(target, () => NodeFs.access(dirname(target), constants.W_OK))
 
 /**
  * The places of Linux's `/proc/self/mountinfo`: the fifth field of each line, in which blanks and backslashes are
  * written as octal numbers.
- *
- * @internal
  */
 export const mountPointsOf = (mountInfo: string): ReadonlySet<string> =>
   new Set(
@@ -83,8 +70,6 @@ const sticky = 0o1000
 
 /**
  * Whether only the owner of a file, or of its directory, may replace it there, and this user is neither, as in `/tmp`.
- *
- * @internal
  */
 export const isOfOwnerOnly = (
   directory: Pick<Stats, "mode" | "uid">,
@@ -109,11 +94,7 @@ const obstacleTo = async (target: string): Promise<"MountPoint" | "Protected" | 
   return isProtected ? "Protected" : undefined
 }
 
-/**
- * Fails if a rename cannot replace what is at the target, which would otherwise show only when all bytes are there.
- *
- * @internal
- */
+/** Fails if a rename cannot replace what is at the target, which would otherwise show only when all bytes are there. */
 export const checkReplaceable = (target: string): Effect.Effect<void, TargetUnwritable> =>
   Effect.flatMap(
     attempt(target, () => obstacleTo(target)),

@@ -20,11 +20,7 @@ const written = (file: FileSystem.File, content: string | Uint8Array): Effect.Ef
   return Effect.zipRight(bytes.byteLength === 0 ? Effect.void : file.writeAll(bytes), file.sync)
 }
 
-/**
- * Writes a new file that only its owner can read, and syncs it to disk. If that fails, nothing is left behind.
- *
- * @internal
- */
+/** Writes a new file that only its owner can read, and syncs it to disk. If that fails, nothing is left behind. */
 export const writeNew = (
   fs: FileSystem.FileSystem,
   path: string,
@@ -38,28 +34,18 @@ export const writeNew = (
 /**
  * Syncs the names in a directory to disk: a file that was created or renamed there may otherwise be gone after a power
  * failure, although its content was synced. Not every system can.
- *
- * @internal
  */
 export const syncNames = (fs: FileSystem.FileSystem, directory: string): Effect.Effect<void> =>
   Effect.ignore(Effect.scoped(Effect.flatMap(opened(fs, directory, "r"), (file) => file.sync)))
 
-/**
- * The same for a directory that was just created, and for those above it, which may have been created with it.
- *
- * @internal
- */
+/** The same for a directory that was just created, and for those above it, which may have been created with it. */
 export const syncNamesUpTo = (fs: FileSystem.FileSystem, directory: string): Effect.Effect<void> =>
   Effect.zipRight(
     syncNames(fs, directory),
     dirname(directory) === directory ? Effect.void : Effect.suspend(() => syncNamesUpTo(fs, dirname(directory)))
   )
 
-/**
- * Appends to a file that only its owner can read, and syncs it to disk; its name too, if it is new.
- *
- * @internal
- */
+/** Appends to a file that only its owner can read, and syncs it to disk; its name too, if it is new. */
 export const append = (
   fs: FileSystem.FileSystem,
   path: string,
@@ -74,8 +60,6 @@ export const append = (
 
 /**
  * Replaces a file, or creates it, in one step that a power failure does not undo or tear. Only its owner can read it.
- *
- * @internal
  */
 export const replace = (
   fs: FileSystem.FileSystem,

@@ -17,8 +17,6 @@ const isCrc32 = (candidate: unknown): candidate is Native =>
 /**
  * Uses a package's CRC-32 if it loads and computes correctly, and otherwise zlib's: a package with binaries exists for
  * most platforms, but not for all.
- *
- * @internal
  */
 export const from = (load: () => unknown): Update => {
   try {

@@ -27,7 +27,6 @@ const Owner = Schema.parseJson(Schema.Struct({
 
 type Owner = typeof Owner.Type
 
-/** @internal */
 export const folder = "locks"
 
 interface Held {
@@ -47,16 +46,11 @@ interface Found {
   readonly shownAt: number | undefined
 }
 
-/**
- * Where lock files are.
- *
- * @internal
- */
+/** Where lock files are. */
 export interface Place extends Pick<PrivateDirectory, "makeDirectory" | "pathOf"> {
   readonly writeAside: (content: string) => Effect.Effect<string, PlatformError>
 }
 
-/** @internal */
 export interface Options {
   /** What is locked, as a warning says it. Defaults to uploads. */
   readonly what?: string | undefined
@@ -98,8 +92,6 @@ const isHeldAt = (fs: FileSystem.FileSystem, isAlive: IsAlive) => (path: string)
 /**
  * Whether a running process has the lock of an id. It does not take the lock, not even for a moment in which that
  * process would not get it.
- *
- * @internal
  */
 export const look = (
   fs: FileSystem.FileSystem,
@@ -107,21 +99,13 @@ export const look = (
 ): Effect.Effect<(id: string) => Effect.Effect<boolean>> =>
   Effect.map(ProcessIdentity.make(fs), ({ isAlive }) => flow(pathIn(directory), isHeldAt(fs, isAlive)))
 
-/**
- * Locks, and whether one that was taken is still held: not asked where none is lost as long as its process runs.
- *
- * @internal
- */
+/** Locks, and whether one that was taken is still held: not asked where none is lost as long as its process runs. */
 export interface Locks {
   readonly lock: Lock
   readonly isHeld: ((id: string) => Effect.Effect<boolean>) | undefined
 }
 
-/**
- * {@link makeLocks} without a look back.
- *
- * @internal
- */
+/** {@link makeLocks} without a look back. */
 export const make = (fs: FileSystem.FileSystem, directory: Place, options?: Options): Effect.Effect<Lock> =>
   Effect.map(makeLocks(fs, directory, options), ({ lock }) => lock)
 
@@ -132,8 +116,6 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, options?: Opti
  * dead is taken over. Where the system does not tell when a process started, an owner shows every minute that it is
  * there, and counts as dead when it has not for ten: its number may be another process's by now. If a lock cannot be
  * created at all, and nobody has it, it counts as acquired, because the upload matters more than its lock.
- *
- * @internal
  */
 export const makeLocks = (
   fs: FileSystem.FileSystem,

@@ -14,11 +14,7 @@ import * as FastCrc32 from "./fastCrc32.js"
 import * as PartFile from "./partFile.js"
 import * as PartJournal from "./partJournal.js"
 
-/**
- * The transfer of one file into a part file.
- *
- * @internal
- */
+/** The transfer of one file into a part file. */
 export interface Transfer {
   readonly fileId: string
   readonly file: PartFile.PartFile
@@ -31,7 +27,6 @@ export interface Transfer {
   readonly onProgress: ((received: number, size: Option.Option<number>) => void) | undefined
 }
 
-/** @internal */
 export interface Whole {
   readonly size: number
   readonly etag: Option.Option<string>
@@ -40,11 +35,7 @@ export interface Whole {
 
 type Failure = DownloadError | TargetUnwritable
 
-/**
- * Gets every byte into the part file: only the missing ones if some of the same file were kept, otherwise all.
- *
- * @internal
- */
+/** Gets every byte into the part file: only the missing ones if some of the same file were kept, otherwise all. */
 export const run = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
   Effect.flatMap(
     transfer.keep ? PartJournal.read(transfer.file, transfer.fileId) : Effect.succeedNone,

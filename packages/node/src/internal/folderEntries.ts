@@ -8,11 +8,7 @@ import { untilFree } from "./heldFile.js"
 import { attempt } from "./sourceFile.js"
 import * as Within from "./within.js"
 
-/**
- * An entry of a folder, by its relative name with slashes: a file, or why it cannot be uploaded.
- *
- * @internal
- */
+/** An entry of a folder, by its relative name with slashes: a file, or why it cannot be uploaded. */
 export type FolderEntry =
   | { readonly _tag: "File"; readonly name: string; readonly path: string; readonly within: string }
   | { readonly _tag: "Refused"; readonly name: string; readonly error: SourceUnreadable }
@@ -69,8 +65,6 @@ const inFolder = (
  * The entries of a folder, ordered by name, by their real paths. An entry that cannot be read is refused individually.
  * Links are not followed, except that the folder itself may be one. Only the names in the folders on the way down to the
  * current one are in memory.
- *
- * @internal
  */
 export const entriesOf = (
   folder: string,
@@ -88,8 +82,6 @@ const wayTo = (
 /**
  * Fails if a link has replaced an entry, or a folder on the way to it, since the folder was read, without opening what
  * the link leads to. A link that appears later is noticed when the entry is opened.
- *
- * @internal
  */
 export const checkLinks = (
   entry: { readonly name: string; readonly path: string }

@@ -14,8 +14,6 @@ const atOnce = 2
  * Appends that wait for the disk, grouped: what is to be appended to a file while another append is on its way goes with
  * the next one, all of it for one sync. Each ends when its own bytes are on the disk, and not before, even if it is
  * interrupted. Those to one file follow each other: the first one also syncs the name of a new file.
- *
- * @internal
  */
 export const make = <E>(
   append: (path: string, content: string) => Effect.Effect<void, E>

@@ -5,11 +5,7 @@ import * as Schedule from "effect/Schedule"
 // On other systems these say that this user may never do it.
 const ofWindows: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM"])
 
-/**
- * Whether a file could not be renamed or removed because it is open elsewhere.
- *
- * @internal
- */
+/** Whether a file could not be renamed or removed because it is open elsewhere. */
 export const isHeld = (error: unknown, platform: NodeJS.Platform = process.platform): boolean => {
   const code = systemCode(error)
   return code === "EBUSY" || (platform === "win32" && ofWindows.has(code))
@@ -41,17 +37,11 @@ const retried = <A, E, R>(
 /**
  * Tries again for a moment: Windows does not let a file be renamed, replaced or removed while another program has it
  * open, and a virus scanner or an indexer opens each new one.
- *
- * @internal
  */
 export const untilLetGo = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   retried(run, (error) => isHeld(error))
 
-/**
- * Tries again for a moment to read a file: what cannot be read just now may be all that is known of an upload.
- *
- * @internal
- */
+/** Tries again for a moment to read a file: what cannot be read just now may be all that is known of an upload. */
 export const untilReadable = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   retried(read, (error) => isHeld(error) || passing.has(systemCode(error)))
 
@@ -61,21 +51,13 @@ const untilClosed = Schedule.exponential("10 millis").pipe(
   Schedule.upTo("30 seconds")
 )
 
-/**
- * Waits for a free file descriptor to open something: those of other transfers become free.
- *
- * @internal
- */
+/** Waits for a free file descriptor to open something: those of other transfers become free. */
 export const untilFree = <A, E, R>(open: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.catchAll(open, (error) =>
     isShortOfFiles(error)
       ? Effect.retry(open, { schedule: untilClosed, while: isShortOfFiles })
       : Effect.fail(error))
 
-/**
- * The same for a moment, where nothing can interrupt it.
- *
- * @internal
- */
+/** The same for a moment, where nothing can interrupt it. */
 export const untilOpened = <A, E, R>(open: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   retried(open, isShortOfFiles)

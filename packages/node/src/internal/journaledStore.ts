@@ -15,11 +15,7 @@ import type * as PrivateStore from "./privateStore.js"
 import { nameOf } from "./privateStore.js"
 import * as WarnOnce from "./warnOnce.js"
 
-/**
- * Where the journals are, one for each store that is writing.
- *
- * @internal
- */
+/** Where the journals are, one for each store that is writing. */
 export const folder = "journals"
 
 // What a journal says of an upload: a value is set, a line is added, or all of it is removed.
@@ -64,8 +60,6 @@ const entriesOf = (name: string, { lines, values }: Content): ReadonlyArray<Entr
 /**
  * What a journal holds, by the names of prefixes. What a power failure tore, zeroed or lost is passed over: nothing that
  * was confirmed is among it.
- *
- * @internal
  */
 export const replay = (text: string): ReadonlyMap<string, Content> => {
   const contents = new Map<string, Content>()
@@ -98,8 +92,6 @@ const placeOf = (key: string) => {
  * this process runs, which grows by a line for each thing to keep. What still stands there when the lock is released
  * moves into the store's own files, where every process finds it; what a dead process left moves when its lock is taken
  * over. So an upload is in one of the two, and only the holder of its lock moves it.
- *
- * @internal
  */
 export const make = (
   fs: FileSystem.FileSystem,

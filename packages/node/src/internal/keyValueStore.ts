@@ -10,9 +10,5 @@ interface FileStore {
   readonly remove: (key: string) => Effect.Effect<void, PlatformError>
 }
 
-/**
- * Such a store, as the ledger takes one.
- *
- * @internal
- */
+/** Such a store, as the ledger takes one. */
 export const keyValueStore = (store: FileStore): Pick<KeyValueStore.KeyValueStore, "get" | "set" | "remove"> => store

@@ -23,8 +23,6 @@ const isGone = (pid: number, writtenAt: number, now: number): boolean =>
 /**
  * The files that killed processes left in a directory: named like this, not written to for so long, and not of a running
  * process, whose number is the first group of the pattern, if it has one. Looks once a day; in between there are none.
- *
- * @internal
  */
 export const find = (
   directory: string,

@@ -13,11 +13,7 @@ import { identityOf } from "./fileIdentity.js"
 import { untilFree, untilLetGo } from "./heldFile.js"
 import { readBuffer } from "./readBuffers.js"
 
-/**
- * The file beside the target to which a download is written until it is complete.
- *
- * @internal
- */
+/** The file beside the target to which a download is written until it is complete. */
 export interface PartFile {
   readonly path: string
   readonly target: string
@@ -26,19 +22,11 @@ export interface PartFile {
   readonly writes: Effect.Semaphore
 }
 
-/**
- * What cannot be removed stays: by then, the download has ended one way or the other.
- *
- * @internal
- */
+/** What cannot be removed stays: by then, the download has ended one way or the other. */
 export const remove = (path: string): Effect.Effect<void> =>
   Effect.ignore(untilLetGo(attempt(path, () => NodeFs.rm(path, { force: true }))))
 
-/**
- * Opens the part until the scope ends, and then removes it unless it is kept. A kept one may already exist.
- *
- * @internal
- */
+/** Opens the part until the scope ends, and then removes it unless it is kept. A kept one may already exist. */
 export const open = (
   path: string,
   target: string,
@@ -88,8 +76,6 @@ const notElsewhere = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
  * Whether a file can be one that a download of this user left behind. In a directory that others can write to, somebody
  * else's file may have been planted, and could still be changed after it gets its name. And a process killed just after
  * linking the part to its target leaves it under both names: writing to one would change the other.
- *
- * @internal
  */
 export const isOwn = (
   stats: Pick<Stats, "isFile" | "nlink" | "uid">,
@@ -99,11 +85,7 @@ export const isOwn = (
 // Such as one that root left: only its owner may open it, but whoever may write to the directory may replace it.
 const isOfOther = (path: string): Promise<boolean> => NodeFs.lstat(path).then((stats) => !isOwn(stats), () => false)
 
-/**
- * The kept part beside a target, if this user left it there.
- *
- * @internal
- */
+/** The kept part beside a target, if this user left it there. */
 export const openOwn = async (
   path: string,
   access: number,
@@ -167,8 +149,6 @@ const takeAccessOf = async (handle: NodeFs.FileHandle, replaced: Stats): Promise
 /**
  * Finishes even if interrupted: a later write would land in a file that has been started over by then, from memory that
  * others reuse.
- *
- * @internal
  */
 export const write = (
   { handle, target, writes }: PartFile,
@@ -184,11 +164,7 @@ export const write = (
 
 const readSize = 1_048_576
 
-/**
- * Reads what has been written, into a reused buffer.
- *
- * @internal
- */
+/** Reads what has been written, into a reused buffer. */
 export const read = (
   { handle, target }: PartFile,
   { length, offset }: { readonly offset: number; readonly length: number },
@@ -212,11 +188,7 @@ export const read = (
     return from(offset)
   })
 
-/**
- * Syncs the file to disk, and then gives it its name.
- *
- * @internal
- */
+/** Syncs the file to disk, and then gives it its name. */
 export const commit = (
   file: PartFile,
   options: { readonly overwrite: boolean }

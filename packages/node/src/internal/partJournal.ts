@@ -10,11 +10,7 @@ import { untilLetGo, untilOpened, untilReadable } from "./heldFile.js"
 import type { PartFile } from "./partFile.js"
 import { openOwn, read as readPart, remove } from "./partFile.js"
 
-/**
- * Which file a kept part file belongs to, and which of its parts it has.
- *
- * @internal
- */
+/** Which file a kept part file belongs to, and which of its parts it has. */
 export const PartJournal = Schema.Struct({
   version: Schema.Literal(1),
   fileId: Schema.String,
@@ -26,12 +22,10 @@ export const PartJournal = Schema.Struct({
   crc32: Schema.optional(Schema.Array(Schema.Int))
 })
 
-/** @internal */
 export type PartJournal = typeof PartJournal.Type
 
 const PartJournalJson = Schema.parseJson(PartJournal)
 
-/** @internal */
 export const pathOf = (partPath: string): string => `${partPath}.json`
 
 const textOf = async (path: string): Promise<string> => {
@@ -43,8 +37,6 @@ const textOf = async (path: string): Promise<string> => {
 /**
  * None if there is no journal, or none that can be trusted: then the download starts over. One that cannot be read just
  * now is read again for a moment first. Whether the parts are still what they were is for {@link proven} to say.
- *
- * @internal
  */
 export const read = (file: PartFile, fileId: string): Effect.Effect<Option.Option<PartJournal>> =>
   Effect.gen(function*() {
@@ -61,11 +53,7 @@ const isPossible = (journal: PartJournal, size: number): boolean =>
 const extent = ({ partSize, parts, size }: PartJournal): number =>
   parts.reduce((end, part) => Math.max(end, Math.min(size, (part + 1) * partSize)), 0)
 
-/**
- * Where a part is in the file.
- *
- * @internal
- */
+/** Where a part is in the file. */
 export const rangeOf = ({ partSize, size }: PartJournal, part: number) => ({
   offset: part * partSize,
   length: Math.min(partSize, size - part * partSize)
@@ -75,8 +63,6 @@ export const rangeOf = ({ partSize, size }: PartJournal, part: number) => ({
  * The parts that are still what was written, with their CRC-32: read once more, because a disk may have lost or damaged
  * them, or something else may have written to them. The others are to be fetched again. A journal without checksums is
  * believed.
- *
- * @internal
  */
 export const proven = (
   file: PartFile,
@@ -100,8 +86,6 @@ export const proven = (
 /**
  * Called before anything is written to the file that the journal does not describe. It finishes even if interrupted: a
  * journal that disappeared later would have made the part count as kept, or would belong to another download by then.
- *
- * @internal
  */
 export const forget = (file: PartFile): Effect.Effect<void, TargetUnwritable> =>
   Effect.uninterruptible(untilLetGo(attempt(file.target, async () => {
@@ -113,8 +97,6 @@ export const forget = (file: PartFile): Effect.Effect<void, TargetUnwritable> =>
 /**
  * Called after the bytes that it describes have been written; syncs them to disk first. It finishes even if
  * interrupted: a journal written later would describe a part that is gone, or that belongs to another download by then.
- *
- * @internal
  */
 export const write = (file: PartFile, journal: PartJournal): Effect.Effect<void, TargetUnwritable> =>
   Effect.suspend(() => {

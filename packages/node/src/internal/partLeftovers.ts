@@ -9,11 +9,7 @@ import * as PartFile from "./partFile.js"
 import * as PartJournal from "./partJournal.js"
 import * as PartLock from "./partLock.js"
 
-/**
- * The name of a part that is not kept. The number of the process tells whose it is.
- *
- * @internal
- */
+/** The name of a part that is not kept. The number of the process tells whose it is. */
 export const ownName = (unique: string): string => `${unique}-${process.pid}`
 
 // A part is written to as long as its download makes progress. No step in between takes this long.
@@ -44,11 +40,7 @@ const removeKept = (part: string): Effect.Effect<void> =>
     yield* PartFile.remove(PartJournal.pathOf(part))
   }).pipe(Effect.scoped, Effect.ignore)
 
-/**
- * Removes what killed downloads left in a directory, and nobody continues from.
- *
- * @internal
- */
+/** Removes what killed downloads left in a directory, and nobody continues from. */
 export const sweep = (directory: string): Effect.Effect<void> =>
   Effect.gen(function*() {
     const left = yield* Leftovers.find(directory, any, longest)

@@ -25,8 +25,6 @@ const beside = (fs: FileSystem.FileSystem, part: string): FileLock.Place => ({
 /**
  * Locks a kept part for a scope. Returns `false` if another download is writing to it, in this process or another one.
  * If no lock can be created, such as without hard links, it counts as acquired.
- *
- * @internal
  */
 export const take = (part: string, target: string): Effect.Effect<boolean, TargetUnwritable, Scope.Scope> =>
   Effect.gen(function*() {

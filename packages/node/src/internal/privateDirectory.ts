@@ -12,11 +12,7 @@ import * as GroupedAppends from "./groupedAppends.js"
 import { untilLetGo, untilOpened } from "./heldFile.js"
 import { isMissing, systemError } from "./platformError.js"
 
-/**
- * A directory that only its owner can enter.
- *
- * @internal
- */
+/** A directory that only its owner can enter. */
 export interface PrivateDirectory {
   /** Fails if the directory exists and is not private. A directory that does not exist is private. */
   readonly checked: Effect.Effect<void, PlatformError>
@@ -41,11 +37,7 @@ export interface PrivateDirectory {
 const directoryMode = 0o700
 const fileMode = 0o600
 
-/**
- * Writes a file under a unique name, and leaves nothing behind if that fails.
- *
- * @internal
- */
+/** Writes a file under a unique name, and leaves nothing behind if that fails. */
 export const writeNew = (
   fs: FileSystem.FileSystem,
   path: string,
@@ -67,7 +59,6 @@ const longestWrite = Duration.toMillis("1 hour")
 // How long a check for privacy stays valid, in milliseconds.
 const trusted = Duration.toMillis("1 second")
 
-/** @internal */
 export const problemOf = (
   info: Pick<FileSystem.File.Info, "mode" | "type" | "uid">,
   user: number | undefined
@@ -79,7 +70,6 @@ export const problemOf = (
   return (info.mode & 0o077) === 0 ? undefined : "other users can access it: protect it with chmod 700"
 }
 
-/** @internal */
 export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effect<PrivateDirectory> =>
   Effect.gen(function*() {
     const user = process.platform === "win32" ? undefined : process.geteuid?.()

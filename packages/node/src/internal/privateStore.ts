@@ -21,8 +21,6 @@ const isName = (segment: string): boolean => isPlain(segment) || isHash(segment)
 /**
  * A segment of a key as a file name: of limited length, without characters that any file system rejects, and in lower
  * case, because some file systems ignore case. The name of a segment is also its own name.
- *
- * @internal
  */
 export const nameOf = (segment: string): string =>
   isName(segment) ? segment : `_${createHash("sha256").update(segment).digest("hex").slice(0, 40)}`
@@ -43,8 +41,6 @@ const linesSuffix = ".lines"
  * Keys and values as files in a private directory. Those with the same prefix, which is all up to the last slash, are in
  * one directory, so they can be removed at once. Besides its value, a key can have lines, which are appended one at a
  * time. If such a key has a slash, another key with the same prefix must already exist.
- *
- * @internal
  */
 export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => {
   const placeOf = (key: string) => {

@@ -6,11 +6,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { uptime } from "node:os"
 
-/**
- * A process, distinguished by its start time from a later process with the same id, if the platform reports it.
- *
- * @internal
- */
+/** A process, distinguished by its start time from a later process with the same id, if the platform reports it. */
 export interface ProcessIdentity {
   readonly pid: number
   /** Opaque. Absent if the platform does not report it. */
@@ -22,8 +18,6 @@ export interface ProcessIdentity {
 /**
  * A process's state and its start, in clock ticks since boot, from Linux's `/proc/PID/stat`. The command's name
  * precedes them, in parentheses, and may contain anything.
- *
- * @internal
  */
 export const parseStat = (stat: string): Option.Option<{ readonly state: string; readonly ticks: string }> => {
   const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 1).trim().split(/\s+/)
@@ -34,11 +28,7 @@ export const parseStat = (stat: string): Option.Option<{ readonly state: string;
     : Option.some({ state, ticks })
 }
 
-/**
- * Whether there is a process of this number, whichever it is.
- *
- * @internal
- */
+/** Whether there is a process of this number, whichever it is. */
 export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
@@ -64,8 +54,6 @@ const margin = Duration.toMillis("1 minute")
 /**
  * How often a process whose start nobody can look up shows that it is there, and how long it may be silent: then its
  * number is another's. Longer than a machine is busy, and a sleeping machine runs nobody else either.
- *
- * @internal
  */
 export const beat = Duration.minutes(1)
 
@@ -76,7 +64,6 @@ const longestSilence = Duration.toMillis("10 minutes")
 const isBeforeBoot = (seenAt: number, secondsUp: number): Effect.Effect<boolean> =>
   Effect.map(Clock.currentTimeMillis, (now) => seenAt < now - secondsUp * 1000 - margin)
 
-/** @internal */
 export const make = (fs: FileSystem.FileSystem, secondsUp: () => number = uptime) =>
   Effect.gen(function*() {
     // Ticks count from boot: combined with the boot id they are unique.

@@ -8,8 +8,6 @@ export type ReadBuffers = readonly [Uint8Array, Uint8Array]
 /**
  * The buffers of one open file, reused for its next range. With new buffers for every part, garbage collection costs as
  * much as the parts themselves: buffers live just long enough to reach the old generation.
- *
- * @internal
  */
 export class ReadBufferPool {
   readonly #resting: Array<ReadBuffers> = []
@@ -33,9 +31,5 @@ export class ReadBufferPool {
 // 16 bytes of a page. This offset is the start of a cache line.
 const lead = 48
 
-/**
- * Memory for reading from a file.
- *
- * @internal
- */
+/** Memory for reading from a file. */
 export const readBuffer = (size: number): Uint8Array => Buffer.allocUnsafeSlow(lead + size).subarray(lead)

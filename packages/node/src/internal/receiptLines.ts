@@ -24,8 +24,6 @@ const keyOf = ({ id, session }: UploadRecord): string => `${id}/${session.fileId
 /**
  * The receipts of a session as lines of one file. A separate file for each would have to be created and moved into
  * place, which costs more than the transfer of a small part.
- *
- * @internal
  */
 export const make = (
   store: Pick<ReturnType<typeof PrivateStore.make>, "append" | "lines" | "removeLines">

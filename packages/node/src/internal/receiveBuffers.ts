@@ -17,8 +17,6 @@ const leastRoom = 16_384
 /**
  * Reused memory for reading from a socket: the kernel writes to one block while the contents of the others are being
  * consumed. Adjacent pieces are merged, so a slow consumer gets large ones.
- *
- * @internal
  */
 export class ReceiveBuffers {
   #blocks: ReadonlyArray<Block>

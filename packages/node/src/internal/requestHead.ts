@@ -1,10 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from "node:http"
 
-/**
- * Path and query exactly as they were signed: nothing is resolved, and only what cannot be sent is encoded.
- *
- * @internal
- */
+/** Path and query exactly as they were signed: nothing is resolved, and only what cannot be sent is encoded. */
 export const targetOf = (href: string): string => {
   const target = href
     .replace(/^https?:[/\\]*[^/\\?#]*/i, "")
@@ -14,11 +10,7 @@ export const targetOf = (href: string): string => {
   return target.startsWith("/") ? target : `/${target}`
 }
 
-/**
- * The head of a request, but for the form of its target, which depends on who reads it.
- *
- * @internal
- */
+/** The head of a request, but for the form of its target, which depends on who reads it. */
 export interface RequestHead {
   readonly method: string
   readonly origin: string
@@ -27,11 +19,7 @@ export interface RequestHead {
   readonly fields: ReadonlyArray<string>
 }
 
-/**
- * The head of a request. Throws on a header that would be read as something else on the wire.
- *
- * @internal
- */
+/** The head of a request. Throws on a header that would be read as something else on the wire. */
 export const requestHead = (
   method: string,
   href: string,
@@ -47,7 +35,6 @@ export const requestHead = (
   return { method, origin, target: targetOf(href), fields }
 }
 
-/** @internal */
 export const written = (method: string, target: string, fields: ReadonlyArray<string>): Buffer =>
   // as bytes: with mixed text and bytes, Node assembles the system call piece by piece
   Buffer.from(`${[`${method} ${target} HTTP/1.1`, ...fields].join("\r\n")}\r\n\r\n`, "latin1")

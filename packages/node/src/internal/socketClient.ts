@@ -18,7 +18,6 @@ const notEncoded = (request: HttpClientRequest, cause: unknown): HttpClientError
 const notTransported = (request: HttpClientRequest, cause: unknown): HttpClientError.RequestError =>
   new HttpClientError.RequestError({ request, reason: "Transport", cause })
 
-/** @internal */
 export const bytesOf = (body: HttpBody): Uint8Array | undefined => {
   switch (body._tag) {
     case "Empty":
@@ -35,7 +34,6 @@ export const bytesOf = (body: HttpBody): Uint8Array | undefined => {
 
 const mayHaveBody = (method: HttpClientRequest["method"]): boolean => method !== "GET" && method !== "HEAD"
 
-/** @internal */
 export const headOf = ({ headers, method }: HttpClientRequest, href: string, length: number): RequestHead =>
   requestHead(
     method,
@@ -47,8 +45,6 @@ export const headOf = ({ headers, method }: HttpClientRequest, href: string, len
  * An HTTP client over Node's sockets for requests with bodies in memory; others are refused. A redirect is a response
  * like any other. A request's connection becomes free for the next one when its signal aborts. Connecting may take as
  * long as `Timeouts.connect` says.
- *
- * @internal
  */
 export const make = (pool: ConnectionPool.ConnectionPool): HttpClient.HttpClient =>
   HttpClient.make((request, url, signal) =>
@@ -81,11 +77,7 @@ export const make = (pool: ConnectionPool.ConnectionPool): HttpClient.HttpClient
     })
   )
 
-/**
- * The body of one of this client's responses, without a Stream; `undefined` for another client's.
- *
- * @internal
- */
+/** The body of one of this client's responses, without a Stream; `undefined` for another client's. */
 export const pull = (
   response: HttpClientResponse
 ): Effect.Effect<Uint8Array, Option.Option<HttpClientError.ResponseError>> | undefined =>

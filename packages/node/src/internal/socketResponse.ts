@@ -16,8 +16,6 @@ import { type Json, PlatformResponse } from "./platformResponse.js"
 /**
  * The most bytes of a response that is read as a whole, three times the size of ten thousand signed URLs. A response
  * that never ends would take all memory, and some are longer than a string can be.
- *
- * @internal
  */
 export const longestWhole = 67_108_864
 
@@ -29,11 +27,7 @@ type ResponseError = HttpClientError.ResponseError
 
 type Pull = Effect.Effect<Uint8Array, Option.Option<ResponseError>>
 
-/**
- * A response whose body is still on its connection.
- *
- * @internal
- */
+/** A response whose body is still on its connection. */
 export class SocketResponse extends PlatformResponse implements HttpClientResponse {
   readonly #head: AnswerHead
   readonly #connection: Connection

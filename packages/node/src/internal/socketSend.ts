@@ -31,8 +31,6 @@ const notSent = (cause: unknown): Transport.Unanswered => ({ _tag: "Unanswered",
 /**
  * Sends a request on a connection of its own, and reads the whole answer. The end of the time is no fiber, but a timer that
  * breaks the connection off.
- *
- * @internal
  */
 export const exchange = (
   pool: ConnectionPool.ConnectionPool,
@@ -74,11 +72,7 @@ export const exchange = (
       )
     }))
 
-/**
- * The port over Node's sockets, with their own connections.
- *
- * @internal
- */
+/** The port over Node's sockets, with their own connections. */
 export const make = (pool: ConnectionPool.ConnectionPool): Transport.Send => (request, limits) =>
   Effect.suspend(() => {
     const body = bytesOf(request.body)

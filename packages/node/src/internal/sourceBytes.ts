@@ -14,8 +14,6 @@ import { WritePace } from "./writePace.js"
 /**
  * Sends a body no faster than the kernel accepts it and the limit allows, and not a byte more than was declared. Calls `onSent` once the
  * kernel has the bytes.
- *
- * @internal
  */
 export const send = (
   connection: Connection,

@@ -46,8 +46,6 @@ async function* chunksOf(
 /**
  * One range of an open file for one attempt: in chunks, of which each is valid until the next one is requested, or as a
  * whole.
- *
- * @internal
  */
 export class FileRange implements AsyncIterable<Uint8Array> {
   readonly #file: SourceFile

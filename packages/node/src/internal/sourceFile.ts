@@ -14,7 +14,6 @@ import { identityOf } from "./fileIdentity.js"
 import { untilFree } from "./heldFile.js"
 import * as Within from "./within.js"
 
-/** @internal */
 export interface SourcePlace {
   readonly path: string
   readonly name: string
@@ -24,7 +23,6 @@ export interface SourcePlace {
   readonly identity?: string | undefined
 }
 
-/** @internal */
 export interface SourceFile extends SourcePlace {
   readonly fingerprint: SourceFingerprint
 }
@@ -40,7 +38,6 @@ const reasons: Readonly<Record<string, SourceUnreadable["reason"]>> = {
   EMLINK: "NotAFile"
 }
 
-/** @internal */
 export const unreadable = (name: string, cause: unknown): SourceUnreadable => {
   const code = Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined
   const error = new SourceUnreadable({
@@ -51,7 +48,6 @@ export const unreadable = (name: string, cause: unknown): SourceUnreadable => {
   return withCause(error, cause)
 }
 
-/** @internal */
 export const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, SourceUnreadable> =>
   Effect.tryPromise({ try: run, catch: (cause) => cause instanceof SourceUnreadable ? cause : unreadable(name, cause) })
 
@@ -83,19 +79,11 @@ const opened = ({ name, path, within }: SourcePlace): Promise<NodeFs.FileHandle>
     NodeFs.open(path, flags) :
     Within.open({ path, within }, flags, () => new SourceUnreadable({ fileName: name, reason: "NotAFile" }))
 
-/**
- * Before it is opened, because opening a device can have side effects.
- *
- * @internal
- */
+/** Before it is opened, because opening a device can have side effects. */
 export const inspect = (place: SourcePlace): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
   attempt(place.name, () => fingerprintAt(place))
 
-/**
- * One step each, here and below: with several for each file, they would cost more than what they do.
- *
- * @internal
- */
+/** One step each, here and below: with several for each file, they would cost more than what they do. */
 export const inspectOpened = (place: SourcePlace): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
   untilFree(attempt(place.name, async () => {
     const handle = await opened(place)
@@ -106,7 +94,6 @@ export const inspectOpened = (place: SourcePlace): Effect.Effect<SourceFingerpri
     }
   }))
 
-/** @internal */
 export const open = (place: SourcePlace): Effect.Effect<NodeFs.FileHandle, SourceUnreadable, Scope.Scope> =>
   untilFree(Effect.acquireRelease(
     attempt(place.name, () => opened(place)),
@@ -135,17 +122,12 @@ const difference = ({ fingerprint, name }: SourceFile, now: SourceFingerprint): 
     : new SourceChanged({ fileName: name, what, expected: show[what](fingerprint), actual: show[what](now) })
 }
 
-/** @internal */
 export const checkUnchanged = (file: SourceFile, now: SourceFingerprint): Either.Either<void, SourceChanged> => {
   const changed = difference(file, now)
   return changed === undefined ? Either.void : Either.left(changed)
 }
 
-/**
- * The handle reveals writes to the file; the path reveals another file in its place.
- *
- * @internal
- */
+/** The handle reveals writes to the file; the path reveals another file in its place. */
 export const unchanged = (file: SourceFile, handle: NodeFs.FileHandle): Effect.Effect<void, SourceError> =>
   Effect.flatMap(
     attempt(file.name, async () => ({
@@ -157,8 +139,6 @@ export const unchanged = (file: SourceFile, handle: NodeFs.FileHandle): Effect.E
 
 /**
  * For the byte path, which does not use Effect: throws what {@link checkUnchanged} fails with, and does not look at the path.
- *
- * @internal
  */
 export const assertUnchanged = async (file: SourceFile, handle: NodeFs.FileHandle): Promise<void> => {
   const changed = difference(file, await fingerprintOf(handle, file))

@@ -75,8 +75,6 @@ const fill = <E>(spool: Spool, file: SpoolFile, stream: Stream.Stream<Uint8Array
 /**
  * Writes everything that a stream emits to a file of its own, which only its owner can read and which is removed with
  * the scope. If that fails or is interrupted, nothing is left behind. Returns the path of the file.
- *
- * @internal
  */
 export const write = <E>(
   spool: Spool,

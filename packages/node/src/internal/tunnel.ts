@@ -61,8 +61,6 @@ class ProxyClosed extends Error {
 /**
  * A connection to a URL's host and port through a proxy: what is written there next arrives at the other end. Nobody
  * reads it yet. Fails with a cause of which only the code may be used.
- *
- * @internal
  */
 export const dig = (
   proxy: HttpProxy,

@@ -3,8 +3,6 @@ import * as Effect from "effect/Effect"
 /**
  * Warns the first time, and then logs at debug level: what fails once, such as on a full disk, fails for each of ten
  * thousand files.
- *
- * @internal
  */
 export const make = (): (message: string) => Effect.Effect<void> => {
   let told = false

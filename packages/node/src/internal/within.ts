@@ -3,11 +3,7 @@ import * as NodeFs from "node:fs/promises"
 import { sep } from "node:path"
 import { identityOf } from "./fileIdentity.js"
 
-/**
- * What is expected below a folder.
- *
- * @internal
- */
+/** What is expected below a folder. */
 export interface Below {
   /** Below the folder, without links when it was found. */
   readonly path: string
@@ -37,8 +33,6 @@ const isWithin = async (handle: NodeFs.FileHandle, { path, within }: Below): Pro
 /**
  * Opens what is below a folder, whatever links appear on the way to it and whenever they do: what was opened is proven
  * to be below before a byte of it is read.
- *
- * @internal
  */
 export const open = async (below: Below, flags: number, escaped: () => Error): Promise<NodeFs.FileHandle> => {
   const handle = await NodeFs.open(below.path, flags | (constants.O_NOFOLLOW ?? 0))
@@ -53,8 +47,6 @@ const canOpenDirectories = process.platform !== "win32"
 /**
  * The entries of a folder below another, or that one itself. By the opened folder where the system can list that, and
  * otherwise by its path, which is looked at before and after.
- *
- * @internal
  */
 export const list = async (below: Below, escaped: () => Error) => {
   if (!canOpenDirectories) return listByPath(below, escaped)

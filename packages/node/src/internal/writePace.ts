@@ -10,8 +10,6 @@ const slow = 200
 
 /**
  * The sizes of the pieces in which bytes go to the kernel: small at first, larger as long as they are accepted quickly.
- *
- * @internal
  */
 export class WritePace {
   /** The smallest piece, except for the remainder at the end. */

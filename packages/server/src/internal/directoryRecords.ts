@@ -35,7 +35,6 @@ const keyIn = (file: string): Option.Option<string> =>
     (key) => key.includes("/")
   )
 
-/** @internal */
 export const takeOver = (sql: SqlClient.SqlClient, directory: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem

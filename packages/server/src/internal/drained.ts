@@ -5,8 +5,6 @@ import * as Effect from "effect/Effect"
  * Waits in a finalizer for what is under way, no longer than the limit: 30 seconds by default. What is waited for can be
  * interrupted, so that the limit ends it. The limit itself cannot: the fiber of a finalizer may be one that was interrupted,
  * and would end at once.
- *
- * @internal
  */
 export const drained = <R>(
   underWay: Effect.Effect<unknown, never, R>,

@@ -3,8 +3,6 @@ import * as Predicate from "effect/Predicate"
 /**
  * The first code in a chain of causes, such as `ECONNREFUSED`, or `28P01` of PostgreSQL. Nothing else of the chain is kept:
  * it may hold a password or a signature.
- *
- * @internal
  */
 export const errorCode = (error: unknown): string =>
   Predicate.hasProperty(error, "code") && Predicate.isString(error.code)

@@ -5,8 +5,6 @@ import { pathOf } from "./pathOf.js"
 /**
  * The one line of the log about an answer of 5xx, or about one that broke off. Its path names the file; its query, which may be
  * a signature, is left out.
- *
- * @internal
  */
 export const logged = (
   request: { readonly method: string; readonly url: string; readonly status: number | "broken off" },

@@ -52,11 +52,7 @@ const droppedInstead = (request: IncomingMessage) => {
 /** Closes every connection that has no request. @internal */
 export type CloseIdle = Effect.Effect<void>
 
-/**
- * Watches the connections of a server, before it listens.
- *
- * @internal
- */
+/** Watches the connections of a server, before it listens. */
 export const watched = (server: Server, limits: Limits): Effect.Effect<CloseIdle> =>
   Effect.map(Effect.runtime<never>(), (runtime) => {
     const silence = millis(limits.silence, "1 minute")

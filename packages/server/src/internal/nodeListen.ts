@@ -21,12 +21,7 @@ import { prefixOf } from "./prefix.js"
 import { traced } from "./traced.js"
 import { wholeAnswer } from "./wholeAnswer.js"
 
-/**
- * The service cannot begin.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The service cannot begin. */
 export class ServeFailed extends Schema.TaggedError<ServeFailed>("@stevedore/server/ServeFailed")("ServeFailed", {
   /** Which option or variable to change. */
   option: Schema.String,
@@ -37,7 +32,6 @@ export class ServeFailed extends Schema.TaggedError<ServeFailed>("@stevedore/ser
   }
 }
 
-/** @internal */
 export interface Options {
   /** What stands before every path of the interface. Defaults to nothing. */
   readonly basePath?: string | undefined
@@ -87,8 +81,6 @@ const ending = HttpServerResponse.unsafeJson({ errors: ServiceRefused.make(503, 
 /**
  * Listens until the scope closes, and answers with its origin. It is to be the last of all that is acquired: it is then the
  * first to end.
- *
- * @internal
  */
 export const listen = (
   app: HttpApp.Default,

@@ -4,7 +4,6 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 
 const DIRECTORY = 0o700
-/** @internal */
 export const FILE = 0o600
 
 /** Takes what is there from everybody but its owner. What is another user's can be used without being changed. @internal */
@@ -20,8 +19,6 @@ export const directory = (path: string) =>
 /**
  * Writes a file so that it is whole or as it was before, wherever the process dies and whether there is room or not: beside
  * its place, synced, and moved there.
- *
- * @internal
  */
 export const write = (path: string, text: string) =>
   Effect.gen(function*() {

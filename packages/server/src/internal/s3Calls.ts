@@ -24,7 +24,6 @@ export interface Place {
   readonly isPathStyle: boolean
 }
 
-/** @internal */
 export interface Call {
   readonly method: HttpMethod
   /** None for the bucket itself. */
@@ -35,7 +34,6 @@ export interface Call {
   readonly timeout?: Duration.DurationInput | undefined
 }
 
-/** @internal */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -208,7 +206,6 @@ export const make = (
   }
 }
 
-/** @internal */
 export type Calls = ReturnType<typeof make>
 
 /** A value that an answer must have. @internal */

@@ -1,7 +1,6 @@
 /** The XML that S3 answers with: elements and text, and nothing else. What is anything else is not read. */
 import * as Either from "effect/Either"
 
-/** @internal */
 export interface Element {
   readonly name: string
   readonly text: string
@@ -36,11 +35,7 @@ interface Open {
   text: string
 }
 
-/**
- * The root element. Left says at which character it stops being what S3 writes.
- *
- * @internal
- */
+/** The root element. Left says at which character it stops being what S3 writes. */
 export const parse = (xml: string): Either.Either<Element, string> => {
   const root: Open = { name: "", children: [], text: "" }
   const path = [root]
@@ -71,21 +66,15 @@ export const parse = (xml: string): Either.Either<Element, string> => {
   return first === undefined || path.length > 1 ? wrong() : Either.right(first)
 }
 
-/**
- * The text of a child; undefined if there is none.
- *
- * @internal
- */
+/** The text of a child; undefined if there is none. */
 export const text = (element: Element, name: string): string | undefined =>
   element.children.find((child) => child.name === name)?.text
 
-/** @internal */
 export const all = (element: Element, name: string): ReadonlyArray<Element> =>
   element.children.filter((child) => child.name === name)
 
 const marks: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;" }
 
-/** @internal */
 export const escape = (text: string): string => text.replace(/[&<>"]/g, (mark) => marks[mark] ?? mark)
 
 /** An element with text, or with children. @internal */

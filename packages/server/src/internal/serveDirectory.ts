@@ -11,10 +11,8 @@ import { errorCode } from "./errorCode.js"
 import { ServeFailed } from "./nodeListen.js"
 import * as PrivateFiles from "./privateFiles.js"
 
-/** @internal */
 export const failed = (problem: string) => new ServeFailed({ option: "directory", problem })
 
-/** @internal */
 export const databaseIn = (file: string) => LibsqlClient.layer({ url: `file:${file}` })
 
 /** The database of a service, below its directory. @internal */
@@ -80,8 +78,6 @@ const textIn = (file: string) =>
 /**
  * A secret that was kept, if it is whole; none if there was none yet. What cannot be read, or has not its exact form, is neither
  * used nor replaced.
- *
- * @internal
  */
 export const secret = (file: string, form: RegExp, loss: string) =>
   Effect.filterOrFail(
@@ -90,7 +86,6 @@ export const secret = (file: string, form: RegExp, loss: string) =>
     () => failed(`${file} is not whole: restore it from a backup, or remove it, and ${loss}`)
   )
 
-/** @internal */
 export const signingKey = (file: string, make: Effect.Effect<string>) =>
   Effect.flatMap(
     secret(file, /^[0-9A-Za-z]{43}$/, "URLs that were handed out are no longer valid"),
@@ -106,8 +101,6 @@ const ours =
 /**
  * Takes the directory until the scope closes. It is made if it is missing, for its owner alone; of one that others can enter, it
  * warns.
- *
- * @internal
  */
 export const take = (directory: string) =>
   Effect.gen(function*() {

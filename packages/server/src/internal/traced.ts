@@ -8,8 +8,6 @@ import { pathOf } from "./pathOf.js"
 /**
  * The span of each request. The platform's own records all of a URL and all headers of an answer: a pre-signed query, and
  * the pre-signed URL that a download is redirected to.
- *
- * @internal
  */
 export const traced = <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E, R> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers, method, url }) =>

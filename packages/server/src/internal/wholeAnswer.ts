@@ -55,8 +55,6 @@ const firstOf = <A, E, R>(pull: Effect.Effect<A, Option.Option<E>, R>): Effect.E
 /**
  * What fails before the first byte is answered with 500. What fails later ends the connection: a client that was told a length
  * would wait for the rest of it.
- *
- * @internal
  */
 export const wholeAnswer = <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E, R | Scope.Scope> =>
   Effect.gen(function*() {

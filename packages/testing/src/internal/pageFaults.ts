@@ -104,8 +104,6 @@ interface Turned {
 /**
  * The page that a query asks for, as a fault makes it. `number` makes the id of a record that appears: it must be unique
  * within the list.
- *
- * @internal
  */
 export const page = (
   records: ReadonlyArray<ListRecord>,

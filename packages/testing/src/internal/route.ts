@@ -1,6 +1,5 @@
 import type { Settings } from "../SandboxOptions.js"
 
-/** @internal */
 export type Call =
   | "initiateUpload"
   | "completeUpload"
@@ -46,7 +45,6 @@ const calls = [
 
 const LIST = /^\/v1\/[^?]+$/
 
-/** @internal */
 export const find = (
   { apiBasePath, paths }: Settings,
   request: { readonly method: string; readonly url: string }

@@ -63,7 +63,6 @@ const lists = ({ lists, projects }: Settings) => [
 const isAscending = (parts: ReadonlyArray<{ readonly partNumber: number }>): boolean =>
   parts.every(({ partNumber }, index) => partNumber > (parts[index - 1]?.partNumber ?? 0))
 
-/** @internal */
 export const make = (settings: Settings, store: ObjectStore.ObjectStoreService): Effect.Effect<Service> =>
   Effect.gen(function*() {
     const table = FileTableMemory.make()

@@ -1,8 +1,4 @@
-/**
- * Content codings without compression: every decoder reads them, and nothing asynchronous is needed to write them.
- *
- * @internal
- */
+/** Content codings without compression: every decoder reads them, and nothing asynchronous is needed to write them. */
 const table = Array.from({ length: 256 }, (_, index) => {
   let value = index
   for (let bit = 0; bit < 8; bit++) value = (value & 1) === 1 ? (value >>> 1) ^ 0xed_b8_83_20 : value >>> 1
@@ -61,7 +57,6 @@ const joined = (pieces: ReadonlyArray<Uint8Array | ReadonlyArray<number>>): Uint
   return all
 }
 
-/** @internal */
 export const encode = (coding: "gzip" | "deflate", bytes: Uint8Array): Uint8Array =>
   coding === "gzip"
     ? joined([

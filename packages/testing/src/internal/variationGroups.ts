@@ -1,10 +1,6 @@
 import * as Schema from "effect/Schema"
 
-/**
- * The response that opens a session: 201, `upload_url`, or `upload_id` and `urls`. Everything else is open.
- *
- * @internal
- */
+/** The response that opens a session: 201, `upload_url`, or `upload_id` and `urls`. Everything else is open. */
 export const Session = Schema.Struct({
   /** Whether single resources, and so sessions, are wrapped in `data`. */
   envelope: Schema.Literal("data", "none"),
@@ -18,11 +14,7 @@ export const Session = Schema.Struct({
   parts: Schema.Literal("wished", "one", "one fewer", "one more", "seven", "twice", "twelve")
 })
 
-/**
- * The responses to both Complete calls. Any 2xx with any body.
- *
- * @internal
- */
+/** The responses to both Complete calls. Any 2xx with any body. */
 export const Completion = Schema.Struct({
   status: Schema.Literal(200, 201, 202, 203, 204, 206, 207, 226, 299),
   body: Schema.Literal(
@@ -51,11 +43,7 @@ export const Completion = Schema.Struct({
   pendingSeconds: Schema.Literal(0, 0, 5, 3600)
 })
 
-/**
- * Records, of a file and of lists.
- *
- * @internal
- */
+/** Records, of a file and of lists. */
 export const Records = Schema.Struct({
   file: Schema.Literal(
     "usual",
@@ -82,11 +70,7 @@ export const Records = Schema.Struct({
   fieldOrder: Schema.Literal("usual", "reversed", "by chance")
 })
 
-/**
- * Storage: the dialect of its URLs, and how it answers.
- *
- * @internal
- */
+/** Storage: the dialect of its URLs, and how it answers. */
 export const Storage = Schema.Struct({
   /** What a URL says of itself. The last two say nothing that can be read. */
   urls: Schema.Literal("SigV4", "SigV2", "CloudFront", "Azure", "token in the query", "token in the path"),
@@ -105,11 +89,7 @@ export const Storage = Schema.Struct({
   date: Schema.Literal("right", "absent", "hours ahead", "hours behind", "unreadable")
 })
 
-/**
- * The response to a download.
- *
- * @internal
- */
+/** The response to a download. */
 export const Download = Schema.Struct({
   /** How many redirects lead to the content; none if the service sends it itself. */
   redirects: Schema.Literal(0, 0, 1, 3),
@@ -122,11 +102,7 @@ export const Download = Schema.Struct({
   mediaType: Schema.Literal("declared", "application/octet-stream", "application/json", "none")
 })
 
-/**
- * The pages of a list.
- *
- * @internal
- */
+/** The pages of a list. */
 export const Lists = Schema.Struct({
   items: Schema.Int.pipe(Schema.between(0, 9)),
   /** The most items in a page, whatever is asked for. */
@@ -142,11 +118,7 @@ export const Lists = Schema.Struct({
   cursors: Schema.Literal("base64", "symbols", "digits", "2000 characters", "JSON")
 })
 
-/**
- * How every response of the service is sent.
- *
- * @internal
- */
+/** How every response of the service is sent. */
 export const Answers = Schema.Struct({
   mediaType: Schema.Literal(
     "application/json",
@@ -171,11 +143,7 @@ export const Answers = Schema.Struct({
   refusals: Schema.Literal("errors", "HTML", "text", "nothing", "problem", "error", "array", "named field")
 })
 
-/**
- * Names that the interface leaves open. The first of each is the standard profile's. A dot leads into an object.
- *
- * @internal
- */
+/** Names that the interface leaves open. The first of each is the standard profile's. A dot leads into an object. */
 export const Names = Schema.Struct({
   fileName: Schema.Literal("name", "filename", "file_name", "title", "displayName"),
   mediaType: Schema.Literal("type", "content_type", "mimeType", "media-type"),
@@ -190,11 +158,7 @@ export const Names = Schema.Struct({
   downloadUrl: Schema.Literal("url", "download_url", "href", "link.signed.url")
 })
 
-/**
- * What only a profile can tell a client.
- *
- * @internal
- */
+/** What only a profile can tell a client. */
 export const Open = Schema.Struct({
   names: Names,
   paths: Schema.Literal("standard", "other"),

@@ -82,8 +82,6 @@ const encoded = ({ answers }: ServiceVariation, text: string): Uint8Array => {
 /**
  * A response of the service with this text, sent as the service sends everything; its other headers are those of the
  * response that it replaces.
- *
- * @internal
  */
 export const sent = (
   variation: ServiceVariation,

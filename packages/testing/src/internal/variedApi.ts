@@ -24,7 +24,6 @@ import type * as Storage from "./variedStorage.js"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** @internal */
 export interface Parts extends Storage.Parts {
   readonly ids: TwoWay
   readonly isFinalized: (fileId: string) => Effect.Effect<boolean>

@@ -43,7 +43,6 @@ export const ids = ({ session }: ServiceVariation): TwoWay.TwoWay =>
     }
   })
 
-/** @internal */
 export const uploadIds = ({ session }: ServiceVariation): TwoWay.TwoWay =>
   TwoWay.make((inside, number) => {
     switch (session.uploadIds) {
@@ -60,7 +59,6 @@ export const uploadIds = ({ session }: ServiceVariation): TwoWay.TwoWay =>
 
 const withoutQuotes = (etag: string): string => etag.replaceAll("\"", "")
 
-/** @internal */
 export const etags = ({ storage }: ServiceVariation): TwoWay.TwoWay =>
   TwoWay.make((inside, number) => {
     const text = withoutQuotes(inside)
@@ -82,7 +80,6 @@ export const etags = ({ storage }: ServiceVariation): TwoWay.TwoWay =>
     }
   })
 
-/** @internal */
 export const cursors = ({ lists }: ServiceVariation): TwoWay.TwoWay =>
   TwoWay.make((inside, number) => {
     switch (lists.cursors) {

@@ -3,7 +3,6 @@ import * as Hash from "effect/Hash"
 import * as Order from "effect/Order"
 import type { ServiceVariation } from "../ServiceVariation.js"
 
-/** @internal */
 export type Fields = Readonly<Record<string, unknown>>
 
 // JSON.stringify has no other way to a number that a double cannot hold
@@ -14,7 +13,6 @@ export const digits = (number: string): string => `${mark}${number}`
 
 const marked = /"\\u0000number:([^"]*)"/g
 
-/** @internal */
 export const write = (value: unknown): string => JSON.stringify(value).replace(marked, "$1")
 
 /** A field under a name in which each dot leads into an object. @internal */
@@ -23,7 +21,6 @@ export const placed = (name: string, value: unknown): Fields => {
   return { [first]: rest.length === 0 ? value : placed(rest.join("."), value) }
 }
 
-/** @internal */
 export const nested = (depth: number): unknown => {
   let value: unknown = "at the bottom"
   for (let level = 0; level < depth; level++) value = level % 2 === 0 ? [value] : { deeper: value }

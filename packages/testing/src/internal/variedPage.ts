@@ -12,7 +12,6 @@ interface Position {
 const EMPTY = "empty:"
 const END = "end:"
 
-/** @internal */
 export const positionOf = (
   { lists }: ServiceVariation,
   cursors: TwoWay,

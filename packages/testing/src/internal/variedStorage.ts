@@ -14,7 +14,6 @@ import type { Urls } from "./variedUrls.js"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** @internal */
 export interface Parts {
   readonly variation: ServiceVariation
   readonly settings: Settings

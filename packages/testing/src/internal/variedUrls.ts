@@ -81,7 +81,6 @@ const canonical = (target: string): string => {
 
 const targetOf = (url: string): string => url.slice(new URL(url).origin.length)
 
-/** @internal */
 export const make = ({ seed, storage }: ServiceVariation): Urls => {
   const inside = new Map<string, string>()
   const rewritten = new Map<string, string>()
