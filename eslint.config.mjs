@@ -104,16 +104,16 @@ export default tseslint.config(
     // these three need types; floating effects are found by the Effect diagnostics of `npm run check`
     files: ["packages/*/src/**/*.ts", "packages/*/src/**/*.tsx", "packages/*/test/**/*.ts"],
     languageOptions: { parserOptions: { project: "./tsconfig.json", tsconfigRootDir: import.meta.dirname } },
-    plugins: { bytes: { rules: { slice: bytesSlice } } },
     rules: {
       "@typescript-eslint/no-deprecated": "error",
-      "@typescript-eslint/no-floating-promises": "error",
-      "bytes/slice": "error"
+      "@typescript-eslint/no-floating-promises": "error"
     }
   },
   {
     files: ["packages/*/src/**/*.ts", "packages/*/src/**/*.tsx"],
+    plugins: { bytes: { rules: { slice: bytesSlice } } },
     rules: {
+      "bytes/slice": "error",
       "@typescript-eslint/no-non-null-assertion": "error",
       "no-restricted-syntax": ["error", pushWithSpread, ...unsafeInSource],
       "no-restricted-properties": ["error", ...clockAndRandom],

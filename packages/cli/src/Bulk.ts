@@ -22,6 +22,7 @@ export {
   DatabaseFailed,
   /** The job has failed, or some of its files have. */
   JobFailed,
+  /** What is true of every file has stopped the job: it goes on by the same command. */
   JobStopped
 } from "./BulkModel.js"
 

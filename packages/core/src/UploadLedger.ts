@@ -194,7 +194,7 @@ const whileHeld = (isHeld: (id: string) => Effect.Effect<boolean>, store: TextSt
   const ifHeld = <E>(key: string, write: Effect.Effect<void, E>): Effect.Effect<void, E> =>
     key === indexKey ? write : Effect.asVoid(Effect.whenEffect(write, isHeld(key.slice(0, key.indexOf("/")))))
   return {
-    get: (key) => store.get(key),
+    get: store.get,
     set: (key, text) => ifHeld(key, store.set(key, text)),
     remove: (key) => ifHeld(key, store.remove(key))
   }

@@ -231,7 +231,7 @@ const foreignIn = (
 
 /** A barrel without the modules that are not on this line. */
 const withoutExports = (root: string, name: string, text: string, isHere: (source: string) => boolean): string =>
-  text.replace(/^\/\*\*[^/]*\*\/\nexport \* as \w+ from "([^"]+)"\n+/gm, (one, from: string) => {
+  text.replace(/^(?:\/\*\*[^/]*\*\/\n)?export \* as \w+ from "([^"]+)"\n+/gm, (one, from: string) => {
     const source = sourceOf(root, name, from)
     return source === undefined || isHere(source) ? one : ""
   })
