@@ -35,10 +35,12 @@ describe("LastingFailure", () => {
     assert.strictEqual(Option.getOrNull(LastingFailure.of(error)), reason)
   })
 
-  it.scoped("a file that is not there counts if its directory is not there either", () =>
+  it.scoped("a file that is not there counts if its directory is not there either, or has nothing left in it", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
+      assert.deepStrictEqual(yield* LastingFailure.ofFileIn(notFound, folder), Option.some("directory"))
+      yield* fs.writeFileString(`${folder}/another.bin`, "hello")
       assert.isTrue(Option.isNone(yield* LastingFailure.ofFileIn(notFound, folder)))
       assert.deepStrictEqual(yield* LastingFailure.ofFileIn(notFound, `${folder}/gone`), Option.some("directory"))
       assert.isTrue(Option.isNone(yield* LastingFailure.ofFileIn(notFound, undefined)))

@@ -84,7 +84,7 @@ describe("withoutSecrets", () => {
   })
 
   it("knows each token that a service of this process is sent, also where it is not at hand", () => {
-    const token = `api.${"5ecre770ken".repeat(2)}`
+    const token = `api.${"n0b0dye1se".repeat(2)}`
     const text = `rejected ${token} (see docs)`
     assert.strictEqual(withoutSecrets(text), text)
     remember(Redacted.make(token))
