@@ -43,7 +43,9 @@ describe("stevedore serve", () => {
         assert.strictEqual(code, 0, stderr)
         running.child.kill("SIGTERM")
         yield* running.ended
-        assert.isFalse(yield* fs.exists(`${folder}/data/lock`))
+        const next = yield* start(["serve", "--port", "0", "--directory", "data", "--json"], { cwd: folder })
+        const again = yield* Effect.flatten(Stream.runHead(next.lines))
+        assert.strictEqual((yield* Schema.decode(Schema.parseJson(Reports.Serving))(again)).token, token)
       }).pipe(Effect.provide(NodeContext.layer)),
     300_000
   )

@@ -72,10 +72,12 @@ const uploading = Effect.gen(function*() {
     )
     return texts.flatMap((text) => text.split("\n").filter((line) => line !== "").map(partNumberOf))
   })
-  /** What is there but directories, and what was moved aside to be removed. */
+  /** What is there but directories, what was moved aside to be removed, and what keeps all of it out of a repository. */
   const left = Effect.promise(async () => {
     const entries = await Fs.readdir(directory, { recursive: true, withFileTypes: true })
-    return entries.filter((entry) => entry.isFile() && !entry.parentPath.includes("temporary")).map(({ name }) => name)
+    return entries.filter((entry) => entry.isFile() && !entry.parentPath.includes("temporary"))
+      .map(({ name }) => name)
+      .filter((name) => name !== ".gitignore")
   })
   return { upload, orphanLocks, isRecorded, receipts, left }
 })

@@ -1,19 +1,38 @@
 import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Chunk, Effect, Exit, Logger, Redacted, Stream } from "effect"
+import { Cause, Chunk, Data, Effect, Exit, Logger, Redacted, Stream } from "effect"
 import { createServer } from "node:http"
 import { FileStore } from "../../src/FileStore.js"
 import * as S3Bucket from "../../src/S3Bucket.js"
 import * as S3FileStore from "../../src/S3FileStore.js"
-import { laws } from "../support/fileStoreLaws.js"
+import { laws, type Put } from "../support/fileStoreLaws.js"
 import * as RealStore from "../support/realStore.js"
 
 const MIB = 1024 * 1024
 const BUCKET = "stevedore-server"
 const VERSIONED = "stevedore-server-versions"
 
-laws("in a bucket", RealStore.store(BUCKET), 5 * MIB)
-laws("in a bucket with versions", RealStore.versionedStore(VERSIONED), 5 * MIB)
+class Refused extends Data.TaggedError("Refused")<{ readonly status: number }> {}
+
+/** A client sends a length, so it has the whole body when it begins to. */
+const byClient = (encryptionHeaders: Readonly<Record<string, string>>): Put => (store, key, body) =>
+  Effect.gen(function*() {
+    const headers = { ...encryptionHeaders, ...store.putHeaders }
+    const url = yield* store.presign({ method: "PUT", key, headers, expiresIn: 60 })
+    const content = Buffer.concat(Chunk.toReadonlyArray(yield* Stream.runCollect(body)))
+    const { status } = yield* Effect.promise(() => fetch(url, { method: "PUT", body: content, headers }))
+    if (status !== 200) return yield* new Refused({ status })
+  })
+
+laws("in a bucket", RealStore.store(BUCKET), 5 * MIB, byClient(RealStore.encryptionHeaders))
+laws("in a bucket with versions", RealStore.versionedStore(VERSIONED), 5 * MIB, byClient(RealStore.encryptionHeaders))
+// this store copies nothing that is encrypted
+laws(
+  "in a bucket that copies",
+  RealStore.store(`${BUCKET}-copies`, { encryptionHeaders: {} }, "copy"),
+  5 * MIB,
+  byClient({})
+)
 
 let count = 0
 const newKey = () => `files/acme/${process.pid}-${Date.now()}-${count++}`
