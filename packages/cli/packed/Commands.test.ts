@@ -62,13 +62,25 @@ const commands: ReadonlyArray<readonly [words: string, code: number, says: RegEx
 
 describe("the command as it is packed", () => {
   let project = ""
-  let sandbox: ChildProcess | undefined
+  const services: Array<ChildProcess> = []
   let variables: Readonly<Record<string, string>> = {}
 
   const command = "node_modules/@stevedore/cli/bin/stevedore.cjs"
 
   const stevedore = (words: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}): Promise<Ended> =>
     ended(project, process.execPath, [command, ...words], { variables: { ...variables, ...more } })
+
+  /** Starts a service, and gives what its first line says. */
+  const listening = async (...words: ReadonlyArray<string>) => {
+    const service = spawn(process.execPath, [command, ...words], {
+      cwd: project,
+      env: environment(folder),
+      stdio: ["ignore", "pipe", "ignore"]
+    })
+    services.push(service)
+    const [line] = await once(createInterface(service.stdout), "line")
+    return JSON.parse(line)
+  }
 
   beforeAll(async () => {
     project = await install("command", {
@@ -78,20 +90,14 @@ describe("the command as it is packed", () => {
     })
     mkdirSync(join(project, "folder"))
     writeFileSync(join(project, "folder/notes.txt"), "hello")
-    const words = [command, "sandbox", "--port", "0", "--storage-port", "0", "--projects", "3", "--json"]
-    const started = spawn(process.execPath, words, {
-      cwd: project,
-      env: environment(folder),
-      stdio: ["ignore", "pipe", "ignore"]
-    })
-    sandbox = started
-    const [listening] = await once(createInterface(started.stdout), "line")
-    const { api, token } = JSON.parse(listening)
+    const { api, token } = await listening("sandbox", "--port", "0", "--storage-port", "0", "--projects", "3", "--json")
     variables = { STEVEDORE_BASE_URL: api, STEVEDORE_TOKEN: token }
+    // whose tokens are made, listed and revoked
+    await listening("serve", "--port", "0", "--directory", "data", "--json")
   })
 
   afterAll(() => {
-    sandbox?.kill()
+    for (const service of services) service.kill()
   })
 
   it("has each command and each action in the table of this test", () => {

@@ -130,7 +130,7 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       yield* choose(page, path)
       yield* Effect.promise(() =>
         page.waitForFunction(() =>
-          /[1-9]\d?\sMB\sof/.test(
+          /[1-9][\d.]*\sMB\sof/.test(
             document.querySelector("stevedore-upload")?.shadowRoot?.querySelector<HTMLElement>("#all")?.innerText ?? ""
           )
         )
@@ -409,7 +409,7 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       )
       yield* Effect.promise(() =>
         page.waitForFunction(() =>
-          /[1-9]\d?\sMB\sof/.test(
+          /[1-9][\d.]*\sMB\sof/.test(
             document.querySelector("stevedore-upload")?.shadowRoot?.querySelector<HTMLElement>("#all")?.innerText ?? ""
           )
         )
