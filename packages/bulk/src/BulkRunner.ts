@@ -28,7 +28,7 @@ import type { Claim, FileRow, OutcomeRow } from "./internal/chunkRows.js"
 import * as ChunkRows from "./internal/chunkRows.js"
 import * as FencedLedger from "./internal/fencedLedger.js"
 import * as Halts from "./internal/halts.js"
-import { patient } from "./internal/patient.js"
+import { givenBack, patient } from "./internal/patient.js"
 import * as TraceContext from "./internal/traceContext.js"
 import * as Turnstile from "./internal/turnstile.js"
 
@@ -213,7 +213,10 @@ const uploaded = (
     )
   })
 
-/** A file of a chunk that has perhaps ended its runners: counted before it begins, and nothing else runs meanwhile. */
+/**
+ * A file of a chunk that has perhaps ended its runners: counted before it begins, and nothing else runs meanwhile. A
+ * runner that is stopped takes that back: the file has ended nothing.
+ */
 const alone = (
   state: State,
   claim: Claim,
@@ -224,10 +227,16 @@ const alone = (
     ? Effect.succeed(
       failedWith(file.seq, 1, new Crashed({ fileName: file.path, what: "process", attempts: file.attempts }))
     )
-    : Effect.zipRight(
-      patient("count tries", state.rows.tryAlone(claim, file.seq)),
-      uploaded(state, claim, file, ledger)
-    )
+    : Effect.suspend(() => {
+      let isCounted = false
+      const count = Effect.uninterruptible(
+        Effect.tap(state.rows.countAlone(claim, file.seq, 1), () => Effect.sync(() => isCounted = true))
+      )
+      return Effect.onInterrupt(
+        Effect.zipRight(patient("count tries", count), uploaded(state, claim, file, ledger)),
+        () => isCounted ? givenBack(state.rows.countAlone(claim, file.seq, -1)) : Effect.void
+      )
+    })
 
 /** The outcome of a file; none if the job is not to go on, or not here. */
 const outcomeOf = (
@@ -301,7 +310,7 @@ const runClaimed = (
     const isWorked = yield* Effect.raceFirst(
       Effect.as(Effect.scoped(work(state, claim, lost)), true),
       Effect.as(Deferred.await(lost), false)
-    )
+    ).pipe(Effect.onInterrupt(() => givenBack(state.rows.release(claim))))
     if (!isWorked || (yield* Deferred.isDone(lost))) {
       yield* Effect.logInfo(`Chunk ${claim.n} of ${quoted(claim.name)} was taken over by another runner`)
       return "lost"

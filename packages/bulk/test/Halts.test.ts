@@ -240,9 +240,12 @@ describe("what is true of every file of a job", () => {
                 ]).size,
                 there.length + failed.length
               )
-              assert.isTrue(failed.every(([, tag]) =>
-                tag === "RequestRejected"
-              ))
+              assert.deepStrictEqual(
+                failed.filter(([, tag]) =>
+                  tag !== "RequestRejected"
+                ),
+                []
+              )
               if (stop === undefined) assert.strictEqual(there.length + failed.length, count)
             }).pipe(Effect.provide(Layer.provide(life, refusing({ error, from, asked: 0 }))))
           }

@@ -14,6 +14,7 @@ import {
   Effect,
   Either,
   Fiber,
+  identity,
   Layer,
   Metric,
   Option,
@@ -33,10 +34,10 @@ const queue = (client: Libsql.Client) =>
     Layer.provideMerge(sql(client))
   )
 
-const runner = (client: Libsql.Client, options: BulkRunner.Options = {}) =>
+const runner = (client: Libsql.Client, options: BulkRunner.Options = {}, life = new Life()) =>
   Layer.merge(BulkRunner.layer({ files: 2, upload, ...options }), Bulk.layerClient).pipe(
     Layer.provideMerge(BulkSources.layer({})),
-    Layer.provideMerge(sql(client))
+    Layer.provideMerge(sql(client, life))
   )
 
 const missing = (source: UploadSource): UploadSource => ({ ...source, name: "missing.bin", size: 0 })
@@ -202,7 +203,7 @@ describe("a chunk", () => {
       yield* Effect.provide(proof(files), sql(client))
     }).pipe(Effect.scoped, Effect.provide(service())))
 
-  it.live("whose file ends its process is tried alone, and only that file is Crashed", () =>
+  const poisoned = (end: "killed" | "stopped") =>
     Effect.gen(function*() {
       const client = yield* database
       const files = sources(5)
@@ -215,22 +216,40 @@ describe("a chunk", () => {
       })
       const dying = Effect.gen(function*() {
         const died = yield* Effect.makeLatch()
+        const process = new Life()
         const layer = Layer.succeed(ObjectStorage.ObjectStorage, {
           ...storage,
-          put: (request) => request.name === poison ? Effect.zipRight(died.open, Effect.never) : storage.put(request)
+          put: (request) =>
+            request.name === poison
+              ? Effect.zipRight(
+                Effect.suspend(() => {
+                  if (end === "killed") process.die()
+                  return died.open
+                }),
+                Effect.never
+              )
+              : storage.put(request)
         })
         return yield* Effect.raceFirst(
-          Effect.provide(life, Layer.provide(runner(client), layer)),
+          // nobody waits for what a dead process would do at its end
+          Effect.provide(life, Layer.provide(runner(client, {}, process), layer)).pipe(
+            end === "killed" ? Effect.disconnect : identity
+          ),
           Effect.as(died.await, "died")
         )
       })
-      let end = yield* dying
-      while (end === "died" && deaths < 10) {
+      let answer = yield* dying
+      while (answer === "died" && deaths < 10) {
         deaths += 1
-        end = yield* dying
+        answer = yield* dying
       }
-      assert.strictEqual(end, "done")
-      assert.strictEqual(deaths, 4)
+      return { answer, client, deaths, files, poison }
+    })
+
+  it.live("whose file ends its process is tried alone, and only that file is Crashed", () =>
+    Effect.gen(function*() {
+      const { answer, client, deaths, files, poison } = yield* poisoned("killed")
+      assert.deepStrictEqual([answer, deaths], ["done", 4])
       yield* Effect.gen(function*() {
         const job = yield* Bulk.get("job")
         const failures = Chunk.toReadonlyArray(yield* Stream.runCollect(job.failures))
@@ -239,6 +258,17 @@ describe("a chunk", () => {
         yield* job.cancel
         yield* job.forget
         yield* proof(files.filter(({ name }) => name !== poison))
+      }).pipe(Effect.provide(runner(client)))
+    }).pipe(Effect.scoped, Effect.provide(service())))
+
+  it.live("whose runners are stopped at the same file again and again fails no file", () =>
+    Effect.gen(function*() {
+      const { answer, client, deaths, files } = yield* poisoned("stopped")
+      assert.deepStrictEqual([answer, deaths], ["died", 10])
+      yield* Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files))
+        assert.strictEqual(yield* Bulk.runChunk(job.id, 0), "done")
+        assert.deepInclude(yield* job.status, { uploaded: 5, failed: 0 })
       }).pipe(Effect.provide(runner(client)))
     }).pipe(Effect.scoped, Effect.provide(service())))
 })

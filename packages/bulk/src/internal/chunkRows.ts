@@ -120,11 +120,13 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
             update bulk_chunk set seen_at = ${clock} where ${mine(fence)} returning 1 as held`
       ),
 
-    /** Counts a try of a file before it begins, in case that it does not end. */
-    tryAlone: (fence: Fence, seq: number): Effect.Effect<boolean, SqlError> =>
+    /** Counts a try of a file before it begins, in case that it does not end, or takes it back. */
+    countAlone: (fence: Fence, seq: number, by: 1 | -1): Effect.Effect<boolean, SqlError> =>
       isHeld(
         sql<{ readonly held: number }>`
-            update bulk_file set attempts = attempts + 1 where job = ${fence.job} and seq = ${seq} and ${exists(fence)}
+            update bulk_file set attempts = attempts + ${by} where job = ${fence.job} and seq = ${seq} and ${
+          exists(fence)
+        }
             returning 1 as held`
       ),
 

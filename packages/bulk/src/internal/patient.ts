@@ -33,3 +33,7 @@ export const patient = <A, R>(
       Effect.tap(() => told ? Effect.logInfo(`The database does ${what} again`) : Effect.void)
     )
   })
+
+/** What a process gives back when it is stopped, if the database answers within a second. */
+export const givenBack = <A, R>(statement: Effect.Effect<A, SqlError, R>): Effect.Effect<void, never, R> =>
+  Effect.ignore(Effect.timeout(Effect.disconnect(Effect.interruptible(statement)), "1 second"))
