@@ -53,7 +53,7 @@ export class ConnectionFailed extends TaggedError<ConnectionFailed>()("Connectio
   page: Schema.optional(PagePosition.PagePosition),
   attempts: Recovery.attempts
 }) {
-  get recovery(): Recovery.Recovery {
+  override get recovery(): Recovery.Recovery {
     return adviceIn(lasting, this.code) === undefined ? "retry" : "none"
   }
   override get message(): string {
@@ -156,9 +156,6 @@ export class TimedOut extends TaggedError<TimedOut>()("TimedOut", {
   page: Schema.optional(PagePosition.PagePosition),
   attempts: Recovery.attempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "retry"
-  }
   override get message(): string {
     return `The ${this.peer} ${this.phase === "total" ? "did not finish within" : "made no progress for"} ${
       Duration.format(this.after)

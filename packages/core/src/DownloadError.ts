@@ -21,9 +21,6 @@ export class DownloadIncomplete extends TaggedError<DownloadIncomplete>()("Downl
   received: Schema.Int,
   attempts: Recovery.attempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "retry"
-  }
   override get message(): string {
     return `Received ${this.received} bytes of ${this.fileId} instead of ${this.expected} (${
       Recovery.describeAttempts(this)
@@ -44,9 +41,6 @@ export class InvalidRange extends TaggedError<InvalidRange>()("InvalidRange", {
   totalLength: Schema.optional(Schema.Int),
   attempts: Recovery.noAttempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `${this.fileId} has no bytes from offset ${this.offset}${
       this.length === undefined ? "" : ` with length ${this.length}`
@@ -72,9 +66,6 @@ export class DownloadCorrupted extends /* #__PURE__ */ TaggedError<DownloadCorru
   attempts: Recovery.attempts
 }) {
   /** A second download of the same file may arrive intact. */
-  get recovery(): Recovery.Recovery {
-    return "retryOnce"
-  }
   override get message(): string {
     return `${this.fileId} arrived damaged: its ${this.algorithm} is ${this.received}, not ${this.expected}. ` +
       "Nothing was kept. Download it again; if that fails too, report it to the service."
@@ -93,9 +84,6 @@ export class InvalidChecksum extends /* #__PURE__ */ TaggedError<InvalidChecksum
   problem: /* #__PURE__ */ Schema.Literal("algorithm", "value"),
   attempts: Recovery.noAttempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     const { algorithm, fileId } = this
     return this.problem === "algorithm"

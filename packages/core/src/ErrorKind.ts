@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import type { Recovery } from "./Recovery.js"
 
 /**
  * Who can do something about a failure, and what:
@@ -36,66 +37,81 @@ export const field = <const Kind extends ErrorKind>(kind: Kind) =>
   Schema.optionalWith(Schema.Literal(kind), { default: () => kind }).pipe(Schema.withConstructorDefault(() => kind))
 
 /**
- * Each error of this package: its kind, and the HTTP status that an `HttpApi` responds with if a handler fails with it.
- * The statuses are those of a server whose visitor sent the file, and follow from the kind: only `input` is the visitor's
- * and has a 4xx, `tryLater` can be tried again later, and 502 is a failure behind the server, whatever the service
- * answered to that server: its token, its base URL.
+ * What becomes of an upload that ends with an error, for the decisions of an upload to read:
+ *
+ * - `kept`: its session stays, so that running it again goes on; `lost`: and Complete may have been carried out
+ * - `gone`: its session is over; one that an earlier run left is opened anew. `over`: the run may open another
+ * - `final`: its session is over, and no other is opened; `garbled`: and Complete may have been carried out
+ * - `late`: as `final`, but for a session that this run has opened
+ *
+ * @category models
+ */
+export type AfterUpload = "kept" | "lost" | "gone" | "over" | "final" | "garbled" | "late"
+
+/**
+ * What each error of this package means: its kind; the HTTP status that an `HttpApi` responds with if a handler fails
+ * with it; what a retry can do, if the error itself does not say more; and what becomes of an upload. The statuses are
+ * those of a server whose visitor sent the file, and follow from the kind: only `input` is the visitor's and has a 4xx,
+ * `tryLater` can be tried again later, and 502 is a failure behind the server, whatever the service answered to that
+ * server: its token, its base URL.
  *
  * @category constants
  */
 export const table = {
-  EmptySource: ["input", 422],
-  InvalidSource: ["input", 422],
-  SourceChanged: ["input", 422],
-  SourceUnreadable: ["input", 422],
-  SizeExceeded: ["input", 413],
-  InvalidPartCount: ["input", 422],
-  InvalidUploadOption: ["input", 422],
-  UnfinishedUploadNotFound: ["input", 404],
-  UploadLocked: ["tryLater", 503],
-  DeadlineUnreachable: ["tryLater", 503],
+  EmptySource: ["input", 422, "none", "final"],
+  InvalidSource: ["input", 422, "none", "final"],
+  SourceChanged: ["input", 422, "none", "final"],
+  SourceUnreadable: ["input", 422, "none", "kept"],
+  SizeExceeded: ["input", 413, "none", "final"],
+  InvalidPartCount: ["input", 422, "none", "final"],
+  InvalidUploadOption: ["input", 422, "none", "final"],
+  UnfinishedUploadNotFound: ["input", 404, "none", "kept"],
+  UploadLocked: ["tryLater", 503, "none", "kept"],
+  DeadlineUnreachable: ["tryLater", 503, "none", "late"],
 
-  ConnectionFailed: ["tryLater", 503],
-  TimedOut: ["tryLater", 503],
+  ConnectionFailed: ["tryLater", 503, "retry", "lost"],
+  TimedOut: ["tryLater", 503, "retry", "lost"],
 
-  SignedHeaderMissing: ["configuration", 502],
-  SignatureMismatch403: ["configuration", 502],
-  UrlExpired: ["tryLater", 503],
-  UrlNotYetValid: ["tryLater", 503],
-  UrlAltered: ["configuration", 502],
-  HeadersNotSigned: ["configuration", 502],
-  StorageForbidden: ["configuration", 502],
-  StorageRejected: ["refused", 502],
-  StorageUnavailable: ["tryLater", 503],
-  EtagMissing: ["configuration", 502],
-  ChecksumMismatch: ["tryLater", 503],
+  SignedHeaderMissing: ["configuration", 502, "none", "final"],
+  SignatureMismatch403: ["configuration", 502, "none", "final"],
+  UrlExpired: ["tryLater", 503, "newSession", "over"],
+  UrlNotYetValid: ["tryLater", 503, "retry", "kept"],
+  UrlAltered: ["configuration", 502, "none", "final"],
+  HeadersNotSigned: ["configuration", 502, "none", "final"],
+  StorageForbidden: ["configuration", 502, "none", "gone"],
+  StorageRejected: ["refused", 502, "none", "gone"],
+  StorageUnavailable: ["tryLater", 503, "retry", "kept"],
+  EtagMissing: ["configuration", 502, "none", "final"],
+  ChecksumMismatch: ["tryLater", 503, "retry", "kept"],
 
-  Unauthorized: ["configuration", 502],
-  Forbidden: ["configuration", 502],
-  NotFound: ["refused", 502],
-  UploadConflict: ["refused", 502],
-  RequestRejected: ["refused", 502],
-  RateLimited: ["tryLater", 503],
-  ServiceUnavailable: ["tryLater", 503],
-  InvalidResponse: ["configuration", 502],
+  Unauthorized: ["configuration", 502, "none", "kept"],
+  Forbidden: ["configuration", 502, "none", "kept"],
+  NotFound: ["refused", 502, "none", "gone"],
+  UploadConflict: ["refused", 502, "newSession", "over"],
+  RequestRejected: ["refused", 502, "none", "final"],
+  RateLimited: ["tryLater", 503, "slowDown", "kept"],
+  ServiceUnavailable: ["tryLater", 503, "retry", "lost"],
+  InvalidResponse: ["configuration", 502, "none", "garbled"],
 
-  CompletionUnknown: ["outcomeUnknown", 502],
-  StoredSizeDiffers: ["refused", 502],
-  ContentDiffers: ["refused", 502],
-  ContentUnverified: ["outcomeUnknown", 502],
+  CompletionUnknown: ["outcomeUnknown", 502, "none", "lost"],
+  StoredSizeDiffers: ["refused", 502, "none", "final"],
+  ContentDiffers: ["refused", 502, "none", "final"],
+  ContentUnverified: ["outcomeUnknown", 502, "none", "final"],
 
-  DownloadIncomplete: ["tryLater", 502],
-  DownloadCorrupted: ["tryLater", 502],
-  InvalidChecksum: ["input", 422],
-  InvalidRange: ["input", 422],
+  DownloadIncomplete: ["tryLater", 502, "retry"],
+  DownloadCorrupted: ["tryLater", 502, "retryOnce"],
+  InvalidChecksum: ["input", 422, "none"],
+  InvalidRange: ["input", 422, "none"],
 
-  InvalidPageSize: ["input", 422],
-  InvalidListOption: ["input", 422],
-  CheckpointMismatch: ["input", 422],
-  CursorRejected: ["input", 422],
-  PaginationBroken: ["refused", 502],
-  ItemInvalid: ["configuration", 502]
-} as const satisfies Readonly<Record<string, readonly [kind: ErrorKind, status: number]>>
+  InvalidPageSize: ["input", 422, "none"],
+  InvalidListOption: ["input", 422, "none"],
+  CheckpointMismatch: ["input", 422, "none"],
+  CursorRejected: ["input", 422, "none"],
+  PaginationBroken: ["refused", 502, "none"],
+  ItemInvalid: ["configuration", 502, "none"]
+} as const satisfies Readonly<
+  Record<string, readonly [kind: ErrorKind, status: number, Recovery, upload?: AfterUpload]>
+>
 
 /**
  * Those of the errors `E` that are of the kind `Kind`.

@@ -26,9 +26,6 @@ export class PaginationBroken extends TaggedError<PaginationBroken>()("Paginatio
   page: PagePosition.PagePosition,
   attempts: Recovery.attempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `The service broke the list at ${PagePosition.describe(this.page)}: ${problems[this.problem]}. ` +
       "The items so far are valid but incomplete: walk again later, and report it to the service" +
@@ -50,9 +47,6 @@ export class CursorRejected extends TaggedError<CursorRejected>()("CursorRejecte
   issues: Schema.Array(Issue),
   attempts: Recovery.attempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     const age = Duration.toMillis(this.age) === 0 ? "" : `, ${Duration.format(this.age)} old`
     return `The service rejected the cursor of ${
@@ -79,9 +73,6 @@ export class ItemInvalid extends TaggedError<ItemInvalid>()("ItemInvalid", {
   problem: Schema.String,
   attempts: Recovery.attempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `Item ${this.index + 1}${this.itemId === undefined ? "" : ` (id ${printable(this.itemId)})`} of ${
       PagePosition.describe(this.page)
@@ -103,9 +94,6 @@ export class InvalidPageSize extends TaggedError<InvalidPageSize>()("InvalidPage
   maximum: Schema.Int,
   attempts: Recovery.noAttempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `A page cannot hold ${this.pageSize} items. Give a whole pageSize from 1 to ${this.maximum}.`
   }
@@ -125,9 +113,6 @@ export class InvalidListOption extends TaggedError<InvalidListOption>()("Invalid
   problem: Schema.String,
   attempts: Recovery.noAttempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `The list ${this.path} was given an invalid option: ${this.problem} at ${
       this.option === "" ? "the options" : this.option
@@ -149,9 +134,6 @@ export class CheckpointMismatch extends TaggedError<CheckpointMismatch>()("Check
   what: Schema.Literal("list", "filters"),
   attempts: Recovery.noAttempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return this.what === "list"
       ? `The checkpoint belongs to ${this.checkpointPath}, not ${this.path}. Keep one checkpoint per list.`

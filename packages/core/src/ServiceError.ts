@@ -93,9 +93,6 @@ const foreign = (error: { readonly operation: string; readonly status: number } 
  * @category errors
  */
 export class Unauthorized extends TaggedError<Unauthorized>()("Unauthorized", answer) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return isForeign(this)
       ? `${foreign(this)}If it was the service, sign in again, or create a new token.`
@@ -110,9 +107,6 @@ export class Unauthorized extends TaggedError<Unauthorized>()("Unauthorized", an
  * @category errors
  */
 export class Forbidden extends TaggedError<Forbidden>()("Forbidden", answer) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return isForeign(this)
       ? `${foreign(this)}If it was the service, ask for the permission, or use another token.`
@@ -130,9 +124,6 @@ export class NotFound extends TaggedError<NotFound>()("NotFound", {
   /** The path that was asked for, such as `/v1/files/abc`; never its query. */
   path: Schema.optional(Schema.String)
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `The service found nothing for ${this.operation}${
       this.path === undefined ? "" : ` at ${printable(this.path)}`
@@ -146,9 +137,6 @@ export class NotFound extends TaggedError<NotFound>()("NotFound", {
  * @category errors
  */
 export class UploadConflict extends TaggedError<UploadConflict>()("UploadConflict", answer) {
-  get recovery(): Recovery.Recovery {
-    return "newSession"
-  }
   override get message(): string {
     return `The service says that this upload failed or was cancelled (${describe(this)}). Upload the file again.`
   }
@@ -164,9 +152,6 @@ export class RequestRejected extends TaggedError<RequestRejected>()("RequestReje
   /** The size of the file in bytes, if a 416 reports it: no byte of the file is in the requested range. */
   totalLength: Schema.optional(Schema.Int)
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `The service refused ${this.operation} with ${this.status} (${describe(this)}). ${
       this.status >= 300 && this.status < 400
@@ -186,9 +171,6 @@ export class RateLimited extends TaggedError<RateLimited>()("RateLimited", {
   /** How long the service asks to wait, if it says. Encoded in milliseconds. */
   retryAfter: Recovery.retryAfter
 }) {
-  get recovery(): Recovery.Recovery {
-    return "slowDown"
-  }
   override get message(): string {
     return `The service's rate limit is reached for ${this.operation} (${describe(this)}${
       Recovery.describeWait(this)
@@ -205,7 +187,7 @@ export class ServiceUnavailable extends TaggedError<ServiceUnavailable>()("Servi
   ...answer,
   retryAfter: Recovery.retryAfter
 }) {
-  get recovery(): Recovery.Recovery {
+  override get recovery(): Recovery.Recovery {
     return this.status === 507 ? "none" : "retry"
   }
   override get message(): string {
@@ -239,7 +221,7 @@ export class InvalidResponse extends TaggedError<InvalidResponse>()("InvalidResp
   /** The names of the fields that came there instead, such as `file.uuid`; never their values. */
   received: Schema.optional(Schema.Array(Schema.String))
 }) {
-  get recovery(): Recovery.Recovery {
+  override get recovery(): Recovery.Recovery {
     return this.problem === notJson ? "retryOnce" : "none"
   }
   override get message(): string {

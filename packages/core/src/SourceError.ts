@@ -15,9 +15,6 @@ export class EmptySource extends TaggedError<EmptySource>()("EmptySource", {
   fileName: Schema.String,
   attempts: Recovery.noAttempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `${quoted(this.fileName)} is empty: the service accepts files of at least 1 byte. Leave it out.`
   }
@@ -37,9 +34,6 @@ export class InvalidSource extends TaggedError<InvalidSource>()("InvalidSource",
   expected: Schema.String,
   attempts: Recovery.noAttempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     const shown = this.fileName.length > 80 ? `${this.fileName.slice(0, 80)}…` : this.fileName
     return `The ${this.field} of ${quoted(shown)} is invalid: expected ${this.expected}.`
@@ -68,9 +62,6 @@ export class SourceChanged extends TaggedError<SourceChanged>()("SourceChanged",
   ),
   attempts: Recovery.attempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     if (this.what === "tooShort" || this.what === "tooLong") {
       return `${quoted(this.fileName)} ${lengths[this.what](this)}`
@@ -120,9 +111,6 @@ export class SourceUnreadable extends TaggedError<SourceUnreadable>()("SourceUnr
   problem: Schema.optional(Schema.String),
   attempts: Recovery.attempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get cause(): Redacted.Redacted<unknown> | undefined {
     return causes.get(this)
   }

@@ -25,9 +25,6 @@ export class SignatureMismatch403 extends TaggedError<SignatureMismatch403>()("S
   /** Whether the transport may have sent the URL in another spelling than was signed, such as `%27` for `'`. */
   respelled: Schema.optional(Schema.Boolean)
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `Storage refused ${of(this)}: the signature does not match (${trace(this)}). The URL signs [${
       listed(this.signedHeaders)
@@ -60,9 +57,6 @@ export class UrlExpired extends TaggedError<UrlExpired>()("UrlExpired", {
   /** The storage's clock when it responded, if it said so. */
   serverTime: Schema.optional(Schema.Date)
 }) {
-  get recovery(): Recovery.Recovery {
-    return "newSession"
-  }
   override get message(): string {
     const at = this.deadline ?? this.serverTime
     const ends = this.reason === "TooLate" ? "expires" : "expired"
@@ -81,9 +75,6 @@ export class HeadersNotSigned extends TaggedError<HeadersNotSigned>()("HeadersNo
   ...answer,
   headers: Schema.Array(Schema.String)
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `Storage refused ${of(this)}: these headers are not signed: ${listed(this.headers)} (${trace(this)}). ` +
       "Remove them from the profile's encryptionHeaders, or have the service sign them."
@@ -101,9 +92,6 @@ export class SignedHeaderMissing extends TaggedError<SignedHeaderMissing>()("Sig
   headers: Schema.Array(Schema.String),
   attempts: Recovery.noAttempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     const isOfContent = this.headers.every((name) => contentHeader(name) !== undefined)
     return `The pre-signed URL of ${of(this)} signs ${listed(this.headers)}, which ${
@@ -124,9 +112,6 @@ export class StorageForbidden extends TaggedError<StorageForbidden>()("StorageFo
   ...answer,
   code: Schema.optional(Schema.String)
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `Storage forbids ${of(this)}${coded(" (", this.code, ")")} (${trace(this)}). ` +
       "Ask whoever runs the service: its bucket policy or encryption key refuses it."
@@ -151,7 +136,7 @@ export class StorageRejected extends TaggedError<StorageRejected>()("StorageReje
   /** Whether an earlier attempt of the same single PUT may have stored the file, so that a 412 says that it has. */
   mayHaveArrived: Schema.optional(Schema.Boolean)
 }) {
-  get recovery(): Recovery.Recovery {
+  override get recovery(): Recovery.Recovery {
     return this.code === "IncompleteBody" ? "retryOnce" : "none"
   }
   override get message(): string {
@@ -183,7 +168,7 @@ export class StorageUnavailable extends TaggedError<StorageUnavailable>()("Stora
   sentBytes: Schema.optional(Schema.Int),
   retryAfter: Recovery.retryAfter
 }) {
-  get recovery(): Recovery.Recovery {
+  override get recovery(): Recovery.Recovery {
     if (this.status === 507) return "none"
     // MinIO uses SlowDownRead and SlowDownWrite
     return this.status === 429 || this.code?.startsWith("SlowDown") === true ? "slowDown" : "retry"
@@ -212,9 +197,6 @@ export class StorageUnavailable extends TaggedError<StorageUnavailable>()("Stora
  * @category errors
  */
 export class EtagMissing extends TaggedError<EtagMissing>()("EtagMissing", answer) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `Storage accepted ${of(this)}, but its ETag cannot be read (${
       trace(this)
@@ -238,9 +220,6 @@ export class ChecksumMismatch extends TaggedError<ChecksumMismatch>()("ChecksumM
   stored: Schema.String
 }) {
   /** A retry of the same bytes may arrive intact. */
-  get recovery(): Recovery.Recovery {
-    return "retry"
-  }
   override get message(): string {
     return `Storage has other bytes of ${of(this)} than were sent: ${
       printable(`${this.algorithm} ${this.stored}`)

@@ -20,9 +20,6 @@ export class InvalidUploadOption extends TaggedError<InvalidUploadOption>()("Inv
   expected: Schema.String,
   attempts: Recovery.noAttempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `The option ${this.option} is invalid: expected ${this.expected}.`
   }
@@ -40,9 +37,6 @@ export class CompletionUnknown extends TaggedError<CompletionUnknown>()("Complet
   because: Schema.String,
   attempts: Recovery.attempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `All bytes of ${this.fileId} are in storage and Complete was sent, but no response confirmed it (${this.because}, ${
       Recovery.describeAttempts(this)
@@ -64,9 +58,6 @@ export class StoredSizeDiffers extends TaggedError<StoredSizeDiffers>()("StoredS
   actual: Schema.JsonNumber,
   attempts: Recovery.attempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `The service says that ${this.fileId} has ${this.actual} bytes, but ${this.expected} were sent. Do not ` +
       "rely on the file: report it to the service, and upload it again."
@@ -88,9 +79,6 @@ export class ContentDiffers extends TaggedError<ContentDiffers>()("ContentDiffer
   stored: Schema.String,
   attempts: Recovery.attempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `The file ${this.fileId} differs from what was sent: its ${this.algorithm} is ${this.stored}, not ` +
       `${this.sent}. Do not rely on the file: report it to the service, and upload it again.`
@@ -108,9 +96,6 @@ export class ContentUnverified extends TaggedError<ContentUnverified>()("Content
   because: Schema.String,
   attempts: Recovery.attempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `The file ${this.fileId} is complete, but could not be read back (${this.because}, ${
       Recovery.describeAttempts(this)
@@ -138,9 +123,6 @@ export class DeadlineUnreachable extends TaggedError<DeadlineUnreachable>()("Dea
   deadline: Schema.Date,
   attempts: Recovery.attempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     const limit = this.limit === undefined
       ? ""
@@ -162,9 +144,6 @@ export class UnfinishedUploadNotFound extends TaggedError<UnfinishedUploadNotFou
   id: Schema.String,
   attempts: Recovery.noAttempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `There is no unfinished upload ${quoted(this.id)}: it finished, was forgotten, or belongs to another ` +
       "service. Upload it again, or list the unfinished uploads."
@@ -181,9 +160,6 @@ export class UploadLocked extends TaggedError<UploadLocked>()("UploadLocked", {
   attempts: Recovery.noAttempts
 }) {
   /** An immediate retry does not help. */
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `${quoted(this.fileName)} is already being uploaded to this service. Wait for it, or upload it ` +
       "independently with resume: false."

@@ -1,16 +1,15 @@
 /** What happens to an upload, one event at a time. No event contains a URL, a token or the internals of an error. */
-import * as Arr from "effect/Array"
 import * as Schema from "effect/Schema"
 import { AnyDuration } from "./base/anyDuration.js"
 import { Feasibility } from "./base/feasibility.js"
 import { FileRecord } from "./FileRecord.js"
+import { uploadTags } from "./upload/meaning.js"
 import { UploadError } from "./UploadError.js"
 import { UploadProgress } from "./UploadProgress.js"
 
 const Count = /* #__PURE__ */ Schema.Int.pipe(/* #__PURE__ */ Schema.positive())
 
-const ErrorTag =
-  /* #__PURE__ */ (() => Schema.Literal(...Arr.dedupe(Arr.map(UploadError.members, (error) => error._tag))))()
+const ErrorTag = /* #__PURE__ */ Schema.Literal(.../* #__PURE__ */ uploadTags())
 
 /**
  * An event as JSON, for example for a log or another process. Times are in milliseconds, dates in ISO 8601.

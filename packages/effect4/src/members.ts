@@ -266,7 +266,7 @@ const table: Readonly<Record<string, Module>> = {
   "effect/Schedule": { same: "exponential forever jittered spaced", rewritten: "union upTo" },
   "effect/Schema": {
     same: `Array Boolean Class DurationFromMillis Int NonEmptyArray NonEmptyString Null NullOr Number NumberFromString
-      OptionFromNullOr String TaggedClass TaggedError TaggedStruct Unknown decodeUnknownOption encodeOption
+      OptionFromNullOr String TaggedClass TaggedError TaggedStruct Unknown tag decodeUnknownOption encodeOption
       decodeUnknownSync is make optional #_tag #Fields Schema#Type Literal#literals Schema#ast Struct#fields
       Struct#make Union#members transformOrFail#to decodeOption #Type`,
     renamed: {
@@ -303,7 +303,7 @@ const table: Readonly<Record<string, Module>> = {
     rewritten: "asyncPush flatMap fromReadableStream runFold runFoldEffect repeatEffectOption timeoutFail"
   },
   "effect/StreamEmit": { rewritten: "EmitOpsPush#single" },
-  "effect/Struct": { renamed: { entries: "effect/Record.toEntries" } },
+  "effect/Struct": { same: "keys", renamed: { entries: "effect/Record.toEntries" } },
   "effect/Subscribable": { rewritten: "Subscribable make" },
   "effect/Tracer": { same: "Span Tracer" }
 }

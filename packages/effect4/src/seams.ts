@@ -52,6 +52,8 @@ export const seamOf = (path: string | undefined): Seam => {
     const at = named(ours, node)
     const found = ours[at]
     if (found === undefined || isPart(found)) return undefined
+    // what replaces the body has the types of all its overloads
+    if (ts.isFunctionDeclaration(node) && node.body === undefined) return ""
     used.add(found)
     const before: Array<ts.Node> = []
     for (let index = at - 1; index >= 0; index--) {

@@ -16,9 +16,6 @@ export class SizeExceeded extends TaggedError<SizeExceeded>()("SizeExceeded", {
   path: Schema.Literal("single", "multipart"),
   attempts: Recovery.noAttempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `${quoted(this.fileName)} has ${this.size} bytes; ${
       this.path === "single" ? "a single PUT" : "an upload"
@@ -41,9 +38,6 @@ export class InvalidPartCount extends TaggedError<InvalidPartCount>()("InvalidPa
   origin: Schema.Literal("asked", "given"),
   attempts: Recovery.noAttempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `${this.parts} parts do not fit ${this.size} bytes${
       this.origin === "given" ? " (the number of URLs given by the service)" : ""

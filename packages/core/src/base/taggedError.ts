@@ -1,19 +1,47 @@
+import type { YieldableError } from "effect/Cause"
 import * as Schema from "effect/Schema"
 import * as ErrorKind from "../ErrorKind.js"
+import type { Recovery } from "../Recovery.js"
 
 // HttpApiSchema reads it there. Importing that module for one symbol would add it to every page.
 const httpStatus = Symbol.for("@effect/platform/HttpApiSchema/AnnotationStatus")
 
 type Table = typeof ErrorKind.table
 
+const kindOf = <Tag extends keyof Table>(tag: Tag) => ErrorKind.field<Table[Tag][0]>(ErrorKind.table[tag][0])
+
+/** The fields that each error has besides its own. */
+export interface Own<Tag extends keyof Table> {
+  readonly _tag: Schema.tag<Tag>
+  readonly kind: ReturnType<typeof kindOf<Tag>>
+}
+
 /**
  * The base of an error of this package: a Schema that is identified by the package's name and the error's own, with the
- * kind and the HTTP status that the table of kinds has for its tag.
+ * kind, the HTTP status and the recovery that the table of errors has for its tag. An error that knows more has a getter
+ * of its own.
  */
-export const TaggedError =
-  <Self>() => <Tag extends keyof Table, Fields extends Schema.Struct.Fields>(tag: Tag, fields: Fields) =>
-    Schema.TaggedError<Self>(`@stevedore/core/${tag}`)(
-      tag,
-      { ...fields, kind: ErrorKind.field<Table[Tag][0]>(ErrorKind.table[tag][0]) },
-      { [httpStatus]: ErrorKind.table[tag][1] }
-    )
+export function TaggedError<Self>(): <Tag extends keyof Table, Fields extends Schema.Struct.Fields>(
+  tag: Tag,
+  fields: Fields
+) =>
+  & { readonly _tag: Tag }
+  & Schema.Class<
+    Self,
+    Fields & Own<Tag>,
+    Schema.Struct.Encoded<Fields & Own<Tag>>,
+    Schema.Struct.Context<Fields>,
+    Schema.Struct.Constructor<Fields & Omit<Own<Tag>, "_tag">>,
+    unknown,
+    YieldableError & { get recovery(): Recovery }
+  >
+export function TaggedError(): (tag: keyof Table, fields: Schema.Struct.Fields) => unknown {
+  return (tag, fields) => {
+    const [, status, recovery] = ErrorKind.table[tag]
+    const base = Schema.TaggedError<object>(`@stevedore/core/${tag}`)(tag, { ...fields, kind: kindOf(tag) }, {
+      [httpStatus]: status
+    })
+    Object.defineProperty(base.prototype, "recovery", { get: () => recovery, configurable: true })
+    return base
+  }
+}

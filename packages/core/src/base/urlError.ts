@@ -17,9 +17,6 @@ export class UrlNotYetValid extends TaggedError<UrlNotYetValid>()("UrlNotYetVali
   /** How long until the URL begins to be valid, by storage's clock. */
   retryAfter: Recovery.retryAfter
 }) {
-  get recovery(): Recovery.Recovery {
-    return "retry"
-  }
   override get message(): string {
     const times = this.start === undefined || this.serverTime === undefined
       ? ""
@@ -39,9 +36,6 @@ export class UrlAltered extends TaggedError<UrlAltered>()("UrlAltered", {
   part: Schema.optional(Schema.Int),
   attempts: Recovery.noAttempts
 }) {
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
   override get message(): string {
     return `The pre-signed URL of ${
       of(this)

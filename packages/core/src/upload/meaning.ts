@@ -1,4 +1,6 @@
-/** What each error means for an upload: the one place that says so. A page of the documentation shows it. */
+/** What each error means for an upload, by the table of errors and what is particular. A page of the documentation shows it. */
+import * as Struct from "effect/Struct"
+import * as ErrorKind from "../ErrorKind.js"
 import { notJson } from "../ServiceError.js"
 import type { UploadError } from "../UploadError.js"
 import type { PartReceipt } from "../UploadSession.js"
@@ -21,68 +23,46 @@ export interface Meaning {
 }
 
 const kept: Meaning = { session: "kept", opens: "nothing", complete: "refused" }
-const lost: Meaning = { session: "kept", opens: "nothing", complete: "open" }
 const final: Meaning = { session: "forgotten", opens: "nothing", complete: "refused" }
-const gone: Meaning = { session: "forgotten", opens: "instead", complete: "refused" }
-const over: Meaning = { session: "forgotten", opens: "next", complete: "refused" }
 
-/** A row for each error, by its `_tag`; what only some of a tag mean stands in a row of its own, with the reason. */
-export const meanings = {
-  // the service
-  Unauthorized: kept,
-  Forbidden: kept,
-  NotFound: gone,
-  UploadConflict: over,
-  RequestRejected: final,
+/** What the table of errors says of an upload, in full. */
+const meanings: Readonly<Record<ErrorKind.AfterUpload, Meaning>> = {
+  kept,
+  lost: { ...kept, complete: "open" },
+  gone: { ...final, opens: "instead" },
+  over: { ...final, opens: "next" },
+  final,
+  garbled: { ...final, complete: "open" },
+  late: { ...final, session: "unlessEarlier" }
+}
+
+/** What only some errors of a tag mean, with the reason. */
+export const particular = {
   "RequestRejected: redirect": kept,
-  RateLimited: kept,
-  ServiceUnavailable: lost,
-  InvalidResponse: { ...final, complete: "open" },
-  "InvalidResponse: no JSON": lost,
-  ConnectionFailed: lost,
-  TimedOut: lost,
-  // storage
-  SignatureMismatch403: final,
-  UrlExpired: over,
-  UrlNotYetValid: kept,
-  UrlAltered: final,
-  HeadersNotSigned: final,
-  SignedHeaderMissing: final,
-  StorageForbidden: gone,
-  StorageRejected: gone,
+  "InvalidResponse: no JSON": meanings.lost,
   "StorageRejected: redirect": kept,
   // a firewall: another network may let it pass, but an earlier session may as well be gone
   "StorageRejected: blocked": { ...kept, opens: "instead" },
   "StorageRejected: IncompleteBody": { ...kept, opens: "instead" },
   // the answer of the attempt that stored the file was lost, and the URL signs that it may not be stored twice
   "StorageRejected: stored": { session: "sent", opens: "nothing", complete: "refused" },
-  StorageUnavailable: kept,
-  EtagMissing: final,
-  ChecksumMismatch: kept,
-  // the source
-  EmptySource: final,
-  InvalidSource: final,
-  SourceChanged: final,
-  SourceUnreadable: kept,
   // a stream that was consumed can be opened again in a new session
-  "SourceUnreadable: ReadOnce": { ...kept, opens: "next" },
-  // the upload itself
-  SizeExceeded: final,
-  InvalidPartCount: final,
-  InvalidUploadOption: final,
-  CompletionUnknown: lost,
-  StoredSizeDiffers: final,
-  ContentDiffers: final,
-  ContentUnverified: final,
-  DeadlineUnreachable: { ...final, session: "unlessEarlier" },
-  UnfinishedUploadNotFound: kept,
-  UploadLocked: kept
-} as const satisfies Readonly<Record<UploadError["_tag"], Meaning>> & Readonly<Record<string, Meaning>>
+  "SourceUnreadable: ReadOnce": { ...kept, opens: "next" }
+} as const satisfies Readonly<Record<`${UploadError["_tag"]}: ${string}`, Meaning>>
+
+type Tag = keyof typeof ErrorKind.table
+
+const endsUpload = (tag: Tag): tag is UploadError["_tag"] => ErrorKind.table[tag].length === 4
+
+/** The tags of the errors that an upload can end with. */
+export const uploadTags = () => Struct.keys(ErrorKind.table).filter(endsUpload)
+
+type Row = UploadError["_tag"] | keyof typeof particular
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400
 
 /** The row of an error. */
-export const rowOf = (error: UploadError): keyof typeof meanings => {
+export const rowOf = (error: UploadError): Row => {
   switch (error._tag) {
     // neither the service nor storage redirects an upload, unless storage says why: a network's sign-in page does
     case "RequestRejected":
@@ -106,8 +86,13 @@ export const rowOf = (error: UploadError): keyof typeof meanings => {
   }
 }
 
+const isParticular = (row: Row): row is keyof typeof particular => row in particular
+
+/** What a row means. */
+export const rowMeaning = (row: Row): Meaning => isParticular(row) ? particular[row] : meanings[ErrorKind.table[row][3]]
+
 /** What an error means. */
-export const meaningOf = (error: UploadError): Meaning => meanings[rowOf(error)]
+export const meaningOf = (error: UploadError): Meaning => rowMeaning(rowOf(error))
 
 /** Storage rejected the etags, because a part is not the one that its etag names. */
 export const namesInvalidPart = (error: UploadError): boolean =>
