@@ -93,10 +93,7 @@ const lists: Readonly<Record<string, AnyList>> = {
 const walkOptions: Readonly<Record<keyof ItemOptions<string> | "cursor" | "atMost", true>> = {
   sort: true,
   pageSize: true,
-  ahead: true,
-  emptyPages: true,
   from: true,
-  onCursorRejected: true,
   onInvalid: true,
   cursor: true,
   atMost: true

@@ -45,16 +45,12 @@ export const Checkpoint = /* #__PURE__ */ Schema.Struct({
   receivedAt: Schema.NonNegativeInt,
   /** When the checkpoint was taken, in milliseconds of Unix time. */
   takenAt: Schema.NonNegativeInt,
-  /** Whether `earlier` is known too. A walk with `onCursorRejected: "restart"` remembers the whole walk. */
-  remembers: Schema.Literal("page", "walk"),
   /**
    * Hashes of the ids of items that have been passed and that this cursor may return again, the latest first: those of
    * this page, and those from before an earlier resumption that have not come up again yet. A resumed walk skips items
    * by these hashes rather than by counting, because a page may have changed meanwhile.
    */
-  passed: Schema.List(Schema.NonNegativeInt),
-  /** The same for the pages before this one. These are skipped too if the walk starts over. */
-  earlier: Schema.optionalWith(Schema.List(Schema.NonNegativeInt), { default: () => List.empty() })
+  passed: Schema.List(Schema.NonNegativeInt)
 }).annotations({ identifier: "Checkpoint" })
 
 /**
@@ -91,7 +87,6 @@ export const start = (options: {
   readonly path: string
   readonly fingerprint: string
   readonly now: number
-  readonly remembers: Checkpoint["remembers"]
 }): Checkpoint => ({
   version: 1,
   path: options.path,
@@ -100,7 +95,5 @@ export const start = (options: {
   position: 0,
   receivedAt: Math.floor(options.now),
   takenAt: Math.floor(options.now),
-  remembers: options.remembers,
-  passed: List.empty(),
-  earlier: List.empty()
+  passed: List.empty()
 })

@@ -28,8 +28,7 @@ export class PaginationBroken extends TaggedError<PaginationBroken>()("Paginatio
 }) {
   override get message(): string {
     return `The service broke the list at ${PagePosition.describe(this.page)}: ${problems[this.problem]}. ` +
-      "The items so far are valid but incomplete: walk again later, and report it to the service" +
-      `${this.problem === "tooManyEmptyPages" ? ", or allow more with emptyPages" : ""}.`
+      "The items so far are valid but incomplete: walk again later, and report it to the service."
   }
 }
 
@@ -49,10 +48,7 @@ export class CursorRejected extends TaggedError<CursorRejected>()("CursorRejecte
 }) {
   override get message(): string {
     const age = Duration.toMillis(this.age) === 0 ? "" : `, ${Duration.format(this.age)} old`
-    return `The service rejected the cursor of ${
-      PagePosition.describe(this.page)
-    }${age}. Walk again from the start; with onCursorRejected: "restart" the walk does so itself and skips what it ` +
-      "already returned, if its checkpoints were taken with it."
+    return `The service rejected the cursor of ${PagePosition.describe(this.page)}${age}. Walk again from the start.`
   }
 }
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Checkpoints, Lists } from "@stevedore/core"
-import { Chunk, Duration, Effect, Either, FastCheck as fc, Fiber, Schema, Stream, TestClock } from "effect"
+import { Chunk, Duration, Effect, FastCheck as fc, Fiber, Schema, Stream, TestClock } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
 import type * as List from "../src/list/list.js"
 import { type Item, item, items, keysetPage } from "./fixtures/fakeLists.js"
@@ -45,7 +45,7 @@ describe("Checkpoints", () => {
     "the position before the first item is read back as it was stored, whatever fraction of a millisecond it is",
     { now: fc.double({ min: 0, max: 8.64e15, noNaN: true }) },
     ({ now }) => {
-      const start = Checkpoints.start({ path: "/v1/things", fingerprint: "f", now, remembers: "page" })
+      const start = Checkpoints.start({ path: "/v1/things", fingerprint: "f", now })
       assert.deepStrictEqual(throughJson(start), start)
       assert.deepInclude(start, { page: 0, position: 0, takenAt: Math.floor(now) })
     }
@@ -100,17 +100,16 @@ describe("Checkpoints", () => {
     "however often a walk is interrupted, and whatever is added at the start, every item that stays is returned once",
     {
       ...sizes,
-      takes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 }),
-      onCursorRejected: fc.constantFrom("fail" as const, "restart" as const)
+      takes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 })
     },
-    ({ count, onCursorRejected, pageSize, takes }) => {
+    ({ count, pageSize, takes }) => {
       const list = changingList(items(count))
       return Effect.gen(function*() {
         let from: Checkpoints.Checkpoint | undefined
         let given: ReadonlyArray<string> = []
         const walk = (take: number) =>
           Effect.map(
-            Stream.runCollect(Stream.take(things.marked({ pageSize, from, onCursorRejected }), take)),
+            Stream.runCollect(Stream.take(things.marked({ pageSize, from }), take)),
             (some) => {
               const marks = Chunk.toReadonlyArray(some)
               given = [...given, ...ids(marks)]
@@ -132,14 +131,13 @@ describe("Checkpoints", () => {
   )
 
   it.effect.prop(
-    "even with pages ahead, interrupted at any time, with expiring cursors and a list that changes with every request",
+    "interrupted at any time, with a list that changes with every request",
     {
       first: fc.uniqueArray(fc.nat(60), { maxLength: 40, size: "max" }),
       requests: fc.array(
         fc.record({
           appear: fc.array(fc.nat(60), { maxLength: 4 }),
           vanish: fc.array(fc.nat(60), { maxLength: 4 }),
-          isRefused: fc.nat(9).map((one) => one === 0),
           millis: fc.constantFrom(0, 5, 30)
         }),
         { maxLength: 30, size: "max" }
@@ -147,48 +145,44 @@ describe("Checkpoints", () => {
       lives: fc.array(
         fc.record({
           pageSize: fc.integer({ min: 1, max: 9 }),
-          ahead: fc.constantFrom(0 as const, 1 as const, 2 as const),
           millisForEach: fc.constantFrom(0, 3, 20),
           endsAfter: fc.nat(100)
         }),
         { maxLength: 8, size: "max" }
-      ),
-      onCursorRejected: fc.constantFrom("fail" as const, "restart" as const)
+      )
     },
-    ({ first, lives, onCursorRejected, requests }) => {
+    ({ first, lives, requests }) => {
       let now = new Set(first)
       const stayed = new Set(first)
       const list = fakeService(({ query }, index) => {
-        const { appear, isRefused, millis, vanish } = requests[index] ??
-          { appear: [], isRefused: false, millis: 0, vanish: [] }
+        const { appear, millis, vanish } = requests[index] ?? { appear: [], millis: 0, vanish: [] }
         now = new Set([...now, ...appear].filter((id) => !vanish.includes(id)))
         vanish.forEach((id) => stayed.delete(id))
-        const answer = isRefused && onCursorRejected === "restart" && query.has("page[start_cursor]")
-          ? refusal(400, "ValidationError", "page.start_cursor")
-          : keysetPage([...now].sort((one, other) => one - other).map(item), query)
-        return Effect.as(Effect.sleep(millis), answer)
+        return Effect.as(
+          Effect.sleep(millis),
+          keysetPage([...now].sort((one, other) => one - other).map(item), query)
+        )
       })
       return inVirtualTime(Effect.gen(function*() {
         let from: Checkpoints.Checkpoint | undefined
         const given: Array<string> = []
         const walk = (options: Options, millisForEach: number) =>
           Stream.runForEach(
-            things.marked({ ...options, from: from && throughJson(from), onCursorRejected }),
+            things.marked({ ...options, from: from && throughJson(from) }),
             ({ at, item }) => {
               given.push(item.id)
               from = at
               return Effect.sleep(millisForEach)
             }
           )
-        for (const { ahead, endsAfter, millisForEach, pageSize } of lives) {
-          const life = yield* Effect.fork(Effect.ignore(walk({ ahead, pageSize }, millisForEach)))
+        for (const { endsAfter, millisForEach, pageSize } of lives) {
+          const life = yield* Effect.fork(Effect.ignore(walk({ pageSize }, millisForEach)))
           yield* Effect.sleep(endsAfter)
           yield* Fiber.interrupt(life)
         }
-        const end = yield* Effect.either(walk({ ahead: 1, pageSize: 5 }, 0))
+        yield* walk({ pageSize: 5 }, 0)
         assert.deepStrictEqual(given.filter((id, index) => given.indexOf(id) !== index), [])
-        if (Either.isLeft(end)) assert.strictEqual(end.left._tag, "CursorRejected")
-        else assert.includeMembers(given, [...stayed].map(String))
+        assert.includeMembers(given, [...stayed].map(String))
       })).pipe(Effect.provide(list.layer), Effect.asVoid)
     },
     { fastCheck: { numRuns: runs(60) }, timeout: 60_000 }
@@ -262,78 +256,13 @@ describe("Checkpoints", () => {
     }
   )
 
-  it.effect.prop(
-    "restart starts over and skips what was returned, and nothing that is new",
-    { ...sizes, stop: fc.nat(29), inserted: fc.uniqueArray(fc.nat(29), { maxLength: 5 }) },
-    ({ count, inserted, pageSize, stop }) => {
-      const list = changingList(items(count))
-      const options = { pageSize, onCursorRejected: "restart" as const }
-      return Effect.gen(function*() {
-        const before = Chunk.toReadonlyArray(
-          yield* Stream.runCollect(Stream.take(things.marked(options), stop % count + 1))
-        )
-        const from = before.at(-1)?.at
-        list.state.items = [...items(count), ...inserted.map((index) => item(index + 0.5))]
-          .sort((a, b) => Number(a.id) - Number(b.id))
-        // a service whose cursors end at once, but for the walk that begins anew
-        let refusals = 1
-        const handler = fakeService(({ query }) =>
-          query.has("page[start_cursor]") && refusals-- > 0
-            ? refusal(400, "ValidationError", "page.start_cursor")
-            : keysetPage(list.state.items, query)
-        )
-        const after = yield* Effect.provide(marked({ ...options, from: from && throughJson(from) }), handler.layer)
-        const rejected = from?.cursor !== undefined
-        const given = ids(before)
-        assert.deepStrictEqual(ids(after).filter((id) => given.includes(id)), [])
-        const owed = list.state.items.map(({ id }) => id).filter((id) => !given.includes(id))
-        if (rejected) assert.deepStrictEqual(ids(after), owed)
-      }).pipe(Effect.provide(list.layer))
-    },
-    { fastCheck: { numRuns: runs(40) } }
-  )
-
-  it.effect.each([
-    ["and is named", "page.start_cursor"],
-    ["and is not named", undefined]
-  ])("a cursor that ends in the middle of a walk is restarted too: %s", ([, path]) => {
-    let requests = 0
-    const list = fakeService(({ query }) =>
-      ++requests === 3 ? refusal(400, "ValidationError", path) : keysetPage(items(40), query)
-    )
-    return Effect.gen(function*() {
-      const all = yield* Stream.runCollect(things({ pageSize: 10, onCursorRejected: "restart" }))
-      assert.deepStrictEqual(Chunk.toReadonlyArray(all), items(40))
-    }).pipe(Effect.provide(list.layer))
-  })
-
   it.effect("a failure that is none of the cursor's ends the walk: nothing is asked for again", () => {
     let requests = 0
     const list = fakeService(({ query }) => ++requests === 3 ? refusal(403, "Forbidden") : keysetPage(items(40), query))
     return Effect.gen(function*() {
-      const error = yield* Effect.flip(marked({ pageSize: 10, onCursorRejected: "restart" }))
+      const error = yield* Effect.flip(marked({ pageSize: 10 }))
       assert.strictEqual(error._tag, "Forbidden")
       assert.strictEqual(requests, 3)
-    }).pipe(Effect.provide(list.layer))
-  })
-
-  it.effect("a service that rejects every cursor is not asked forever", () => {
-    const list = changingList(items(40))
-    list.state.cursorsHold = false
-    return Effect.gen(function*() {
-      const error = yield* Effect.flip(marked({ pageSize: 10, onCursorRejected: "restart" }))
-      assert.strictEqual(error._tag, "CursorRejected")
-      assert.strictEqual(list.received.length, 4)
-    }).pipe(Effect.provide(list.layer))
-  })
-
-  it.effect("a checkpoint that remembers only its page is not restarted, because it cannot say what was returned", () => {
-    const list = changingList(items(40))
-    return Effect.gen(function*() {
-      const from = (yield* marked({ pageSize: 10 }))[25]?.at
-      list.state.cursorsHold = false
-      const error = yield* Effect.flip(marked({ pageSize: 10, from, onCursorRejected: "restart" }))
-      assert.strictEqual(error._tag, "CursorRejected")
     }).pipe(Effect.provide(list.layer))
   })
 
@@ -354,26 +283,22 @@ describe("Checkpoints", () => {
 
   it.effect.each(
     [
-      ["also on one page", 4, true],
-      ["also on several pages", 2, true],
-      ["also if the walk starts over", 2, false]
+      ["also on one page", 4],
+      ["also on several pages", 2]
     ] as const
-  )("equal items are returned as often after a resumption as without one: %s", ([, pageSize, cursorsHold]) => {
+  )("equal items are returned as often after a resumption as without one: %s", ([, pageSize]) => {
     const nameless = Lists.make({ path: "/v1/nameless", item: Schema.Struct({ name: Schema.String }) })
     const named = ["a", "a", "b", "a", "c", "b", "a"].map((name) => ({ name }))
-    let refusals = 0
     const list = fakeService(({ query }) => {
       const place = Number(query.get("page[start_cursor]") ?? 0)
-      if (place > 0 && refusals-- > 0) return refusal(400, "ValidationError", "page.start_cursor")
       const next = place + pageSize
       const more = next < named.length
       return json({ data: named.slice(place, next), page: { has_more: more, next_cursor: more ? String(next) : null } })
     })
     return Effect.gen(function*() {
-      const options = { pageSize, onCursorRejected: "restart" as const }
+      const options = { pageSize }
       const marks = Chunk.toReadonlyArray(yield* Stream.runCollect(nameless.marked(options)))
       for (const [index, { at }] of marks.entries()) {
-        refusals = cursorsHold ? 0 : 1
         const rest = yield* Stream.runCollect(nameless({ ...options, from: throughJson(at) }))
         assert.deepStrictEqual(Chunk.toReadonlyArray(rest), named.slice(index + 1))
       }

@@ -54,15 +54,6 @@ const states: ReadonlyArray<readonly [string, number, () => State]> = [
     2,
     () => over((_, index) => index === 0 ? onePage() : Effect.never, Stream.runDrain(things()))
   ],
-  [
-    "while a page is fetched ahead",
-    2,
-    () =>
-      over(
-        (_, index) => index === 0 ? onePage() : Effect.never,
-        Stream.runForEach(things({ ahead: 2 }), () => Effect.never)
-      )
-  ],
   ["between two looks at a file", 1, () => over(() => pending(), Files.awaitProcessed("f1"))],
   ["while the bytes of a download stall", 1, () => download({ bytes, mishaps: [{ stallAfter: 100 }] })],
   ["while those of a link stall", 2, () => download({ bytes, mode: "link", mishaps: [{ stallAfter: 100 }] })],

@@ -12,7 +12,7 @@ describe("ListError", () => {
 
   it.each<[ListError.ListError, string]>([
     [new ListError.PaginationBroken({ problem: "cursorRepeated", page }), "page 3 of /v1/projects, cursor abc"],
-    [new ListError.PaginationBroken({ problem: "tooManyEmptyPages", page }), "allow more with emptyPages"],
+    [new ListError.PaginationBroken({ problem: "tooManyEmptyPages", page }), "walk again later"],
     [new ListError.CursorRejected({ page, age: Duration.hours(3), issues: [] }), "3h old"],
     [new ListError.ItemInvalid({ page, index: 0, field: "", problem: "x" }), "Item 1 of page 3"],
     [new ListError.InvalidPageSize({ pageSize: 101, maximum: 100 }), "from 1 to 100"],

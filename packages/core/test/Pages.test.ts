@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type ServiceApi } from "@stevedore/core"
-import { Chunk, Deferred, Duration, Effect, Either, FastCheck as fc, Fiber, Stream, TestClock } from "effect"
+import { Array as Arr, Chunk, Duration, Effect, Either, FastCheck as fc, Fiber, Stream, TestClock } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
 import { textHash } from "../src/base/textHash.js"
 import * as Pages from "../src/list/pages.js"
@@ -65,20 +65,11 @@ describe("Pages", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("empty pages in a row fail the walk, past the allowance and not before", () => {
+  it.effect("more than 100 empty pages in a row fail the walk", () => {
     const list = fakeService((_, index) => pageAnswer(page([], { has_more: true, next_cursor: `c${index}` })))
     return Effect.gen(function*() {
-      const { end } = yield* walked({ ...projects, emptyPages: 3 })
-      const error = yield* Either.flip(end)
+      const error = yield* Either.flip((yield* walked()).end)
       assert.strictEqual(error._tag === "PaginationBroken" && error.problem, "tooManyEmptyPages")
-      assert.strictEqual(list.received.length, 4)
-    }).pipe(Effect.provide(list.layer))
-  })
-
-  it.effect("the allowance is 100 empty pages unless the walk has its own", () => {
-    const list = fakeService((_, index) => pageAnswer(page([], { has_more: true, next_cursor: `c${index}` })))
-    return Effect.gen(function*() {
-      assert.isTrue(Either.isLeft((yield* walked()).end))
       assert.strictEqual(list.received.length, 101)
     }).pipe(Effect.provide(list.layer))
   })
@@ -86,13 +77,13 @@ describe("Pages", () => {
   it.effect("a full page in between resets the count of empty pages", () => {
     const empty = (index: number) => page([], { has_more: true, next_cursor: `c${index}` })
     const list = scriptedList([
-      ...[1, 2, 3].map(empty),
-      page([1], { has_more: true, next_cursor: "c4" }),
-      ...[5, 6, 7].map(empty),
+      ...Arr.range(1, 100).map(empty),
+      page([1], { has_more: true, next_cursor: "c101" }),
+      ...Arr.range(102, 201).map(empty),
       page([2], {})
     ])
     return Effect.gen(function*() {
-      assert.deepStrictEqual(yield* allItems(Pages.walk({ ...projects, emptyPages: 3 })), [1, 2])
+      assert.deepStrictEqual(yield* allItems(Pages.walk(projects)), [1, 2])
     }).pipe(Effect.provide(list.layer))
   })
 
@@ -235,18 +226,15 @@ describe("Pages", () => {
 
   it.effect.prop(
     "a walk returns the pages' items in order, once",
-    [
-      fc.array(fc.array(fc.integer(), { maxLength: 5 }), { minLength: 1, maxLength: 20 }),
-      fc.constantFrom(0 as const, 1 as const, 2 as const)
-    ],
-    ([contents, ahead]) => {
+    { contents: fc.array(fc.array(fc.integer(), { maxLength: 5 }), { minLength: 1, maxLength: 20 }) },
+    ({ contents }) => {
       const list = scriptedList(
         contents.map((data, index) =>
           page(data, index + 1 === contents.length ? {} : { has_more: true, next_cursor: `c${index}` })
         )
       )
       return Effect.gen(function*() {
-        assert.deepStrictEqual(yield* allItems(Pages.walk({ ...projects, ahead })), contents.flat())
+        assert.deepStrictEqual(yield* allItems(Pages.walk(projects)), contents.flat())
         assert.strictEqual(list.received.length, contents.length)
       }).pipe(Effect.provide(list.layer))
     },
@@ -359,70 +347,6 @@ describe("Pages", () => {
     return Effect.gen(function*() {
       assert.strictEqual((yield* Effect.flip(Stream.runDrain(Pages.walk(projects))))._tag, "RequestRejected")
     }).pipe(Effect.provide(list.layer))
-  })
-
-  describe("ahead", () => {
-    const slow = (ahead: 0 | 1 | 2) =>
-      Effect.gen(function*() {
-        const list = keysetList(items(1000))
-        const release = yield* Deferred.make<void>()
-        const fiber = yield* Effect.fork(
-          Stream.runForEach(Pages.walk({ ...projects, ahead }), () => Deferred.await(release)).pipe(
-            Effect.provide(list.layer)
-          )
-        )
-        yield* TestClock.adjust("1 second")
-        // the pages ahead take turns of their own
-        yield* Effect.repeatN(Effect.yieldNow(), 1000)
-        const before = list.received.length
-        yield* Deferred.succeed(release, undefined)
-        yield* Fiber.join(fiber)
-        return { before, all: list.received.length }
-      })
-
-    it.effect("fetches this many pages before they are requested, and no page twice", () =>
-      Effect.gen(function*() {
-        assert.deepStrictEqual(yield* slow(0), { before: 1, all: 10 })
-        assert.deepStrictEqual(yield* slow(1), { before: 2, all: 10 })
-        assert.deepStrictEqual(yield* slow(2), { before: 3, all: 10 })
-      }))
-
-    it.effect("does nothing before the first page is requested", () => {
-      const list = keysetList(items(1000))
-      return Effect.gen(function*() {
-        yield* Pages.walk({ ...projects, ahead: 2 }).pipe(Stream.take(0), Stream.runDrain)
-        assert.strictEqual(list.received.length, 0)
-      }).pipe(Effect.provide(list.layer))
-    })
-
-    it.effect("stopping early interrupts the page in flight", () =>
-      Effect.gen(function*() {
-        let interrupted = 0
-        const list = fakeService(({ query }) =>
-          query.has("page[start_cursor]")
-            ? Effect.onInterrupt(Effect.never, () => Effect.sync(() => interrupted++))
-            : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
-        )
-        yield* Pages.walk({ ...projects, ahead: 1 }).pipe(
-          Stream.runForEachWhile(() => Effect.as(Effect.yieldNow(), false)),
-          Effect.zipLeft(Effect.yieldNow()),
-          Effect.provide(list.layer)
-        )
-        assert.strictEqual(interrupted, list.received.length - 1)
-      }))
-
-    it.effect("an error of a page ahead comes after the pages before it", () => {
-      const list = fakeService(({ query }) =>
-        query.has("page[start_cursor]")
-          ? json({ errors: [] }, { status: 403 })
-          : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
-      )
-      return Effect.gen(function*() {
-        const { end, given } = yield* walked({ ...projects, ahead: 2 })
-        assert.deepStrictEqual(given, [1])
-        assert.strictEqual((yield* Either.flip(end))._tag, "Forbidden")
-      }).pipe(Effect.provide(list.layer))
-    })
   })
 
   it.prop(

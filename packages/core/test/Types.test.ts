@@ -309,14 +309,10 @@ describe("the types of lists", () => {
 
   it("options that a walk cannot honour are refused", () => {
     const refused = () => [
-      // @ts-expect-error one page is not continued
-      Lists.projects.page({ ahead: 1 }),
       // @ts-expect-error no end
       Lists.projects.collect({}),
       // @ts-expect-error it returns what is invalid
       Lists.projects.results({ onInvalid: "skip" }),
-      // @ts-expect-error at most two
-      Lists.projects({ ahead: 3 }),
       // @ts-expect-error a date, not its text
       Lists.data({ created_at: { gt: "2026-01-01" } }),
       // @ts-expect-error no filters

@@ -3,9 +3,8 @@ import * as Predicate from "effect/Predicate"
 /** By the `_tag` of an error: how its message names what a program would write, and the command's equivalent. */
 const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new Map([
   ["CursorRejected", [
-    "with onCursorRejected: \"restart\" the walk does so itself and skips what it already returned, if its " +
-    "checkpoints were taken with it.",
-    "remove the file that --resume names, if you gave one."
+    "Walk again from the start.",
+    "Walk again from the start; remove the file that --resume names, if you gave one."
   ]],
   ["DeadlineUnreachable", ["onImpossible: \"continue\"", "--on-impossible continue"]],
   ["DownloadIncomplete", [
@@ -19,7 +18,6 @@ const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new
     "onInvalid: \"skip\", inspect each with results, or use your own Schema with Lists.make.",
     "--skip-invalid."
   ]],
-  ["PaginationBroken", [", or allow more with emptyPages", ""]],
   ["SizeExceeded", ["strategy: \"multipart\"", "--strategy multipart"]],
   ["SourceUnreadable", [", or upload it as a stream", ""]],
   ["TargetExists", ["allow overwriting with overwrite: true", "give --overwrite"]],

@@ -18,21 +18,8 @@ export interface Options<SortField extends string> {
   readonly sort?: Sort<SortField> | ReadonlyArray<Sort<SortField>> | undefined
   /** Items per page, 1 to 100. Defaults to the most that the profile allows. A page may still hold fewer. */
   readonly pageSize?: number | undefined
-  /**
-   * How many pages to fetch ahead of demand. Defaults to 0, which makes no request that is not needed. Near the end of
-   * the rate limit, nothing is fetched ahead.
-   */
-  readonly ahead?: 0 | 1 | 2 | undefined
-  /** How many empty pages in a row to tolerate. Defaults to 100. */
-  readonly emptyPages?: number | undefined
   /** Continues after this position. The list, filters and sort must be the same. */
   readonly from?: Checkpoint | undefined
-  /**
-   * What to do when the service no longer accepts a cursor. `restart` walks from the start again and skips what was
-   * already returned. For that, the walk remembers a hash of each item, also in its checkpoints (about 17 bytes per
-   * item: on a long list, store one only now and then). Defaults to `fail`, with `CursorRejected`.
-   */
-  readonly onCursorRejected?: "fail" | "restart" | undefined
 }
 
 /** The same for walks that return only items: these can skip an item that does not match its Schema. */
@@ -82,7 +69,7 @@ export interface Walks<out A, in F, in SortField extends string> {
    * page is not the last and gives no usable cursor, so the list has ended only if there is no `nextCursor`.
    */
   readonly page: (
-    options?: F & Omit<ItemOptions<SortField>, "ahead" | "from" | "onCursorRejected"> & {
+    options?: F & Omit<ItemOptions<SortField>, "from"> & {
       readonly cursor?: string | undefined
     }
   ) => Effect.Effect<Page<A>, ListError, ServiceApi>

@@ -102,9 +102,9 @@ const page = <A>(shape: ListShape<A>) =>
     const now = yield* Clock.currentTimeMillis
     const from = given === ""
       ? undefined
-      : { ...Checkpoints.start({ ...walk, now, remembers: "page" }), cursor: given }
+      : { ...Checkpoints.start({ ...walk, now }), cursor: given }
     // a page that leads nowhere is followed by its error, without a request
-    const found = yield* walkEntries({ ...walk, from, ahead: 0 }).pipe(
+    const found = yield* walkEntries({ ...walk, from }).pipe(
       Stream.filter(({ page }) => page.isLast || page.nextCursor !== undefined),
       Stream.runHead
     )
@@ -142,14 +142,13 @@ const collect =
       const walk = yield* prepared(shape, wishes)
       yield* checkWhole(walk.path, "atMost", atMost, Infinity)
       const now = yield* Clock.currentTimeMillis
-      const remembers = walk.onCursorRejected === "restart" ? "walk" : "page"
       const items: Array<A> = []
       const hashes = new Set<number>()
       let firstTotal: number | undefined
       let lastTotal: number | undefined
       let seen = 0
       let skipped = 0
-      const start = walk.from ?? Checkpoints.start({ ...walk, now, remembers })
+      const start = walk.from ?? Checkpoints.start({ ...walk, now })
       let next = Option.some(() => start)
 
       const add = (entry: Entry<A>): Effect.Effect<void, ItemInvalid> => {

@@ -9,23 +9,17 @@ import * as Pulls from "../base/pull.js"
 import { wholeNumber } from "../base/wholeNumber.js"
 import * as Json from "../Json.js"
 import { CursorRejected, PaginationBroken } from "../ListError.js"
-import * as RateLimit from "../RateLimit.js"
 import type { PageRequest } from "../service/endpoints.js"
 import type { Page, PageInfo } from "../service/page.js"
 import { ServiceApi } from "../ServiceApi.js"
 import type { RequestRejected, ServiceError } from "../ServiceError.js"
 import { onPage } from "../ServiceError.js"
-import { fetchedAhead } from "./fetchedAhead.js"
 import { UsedCursors } from "./usedCursors.js"
 
 /** One walk: which list to walk, and how. */
 export interface Walk extends Omit<PageRequest, "cursor"> {
   /** Where to start. Defaults to the start of the list. */
   readonly from?: Start | undefined
-  /** How many empty pages in a row to tolerate. Defaults to 100. */
-  readonly emptyPages?: number | undefined
-  /** How many pages to fetch ahead of demand. Defaults to 0. */
-  readonly ahead?: 0 | 1 | 2 | undefined
 }
 
 /** A page that a walk starts with. */
@@ -61,6 +55,9 @@ interface Turn extends Start {
 
 /** So many pages in a row without anything new are no list. */
 const mostKnownPages = 5
+
+/** So many empty pages in a row are no list either. */
+const mostEmptyPages = 100
 
 type Failure = ServiceError | PaginationBroken | CursorRejected
 
@@ -113,7 +110,7 @@ const following = (
     case "Broken":
       return broken(page.verdict.problem)
     case "Next":
-      return emptyPages > (walk.emptyPages ?? 100)
+      return emptyPages > mostEmptyPages
         ? broken("tooManyEmptyPages")
         : knownPages >= mostKnownPages
         ? broken("nothingNew")
@@ -172,12 +169,6 @@ const stepOf =
       attributes: { path: walk.path, limit: walk.limit, ...("index" in turn ? { index: turn.index } : {}) }
     }))
 
-// A page that nobody has asked for yet must not use up the limit that somebody else needs
-const mayHurry = Effect.flatMap(
-  ServiceApi,
-  (api) => Effect.map(api.rateLimit, (status) => !Option.exists(status, RateLimit.isNearEnd))
-)
-
 /**
  * The pages of a list, with their items as received. A page is requested only on demand, so `Stream.take` never makes
  * an unneeded request. Each page is retried on its own, as the retry policy says; a page that cannot be fetched ends
@@ -192,7 +183,5 @@ export const walk = (walk: Walk): Stream.Stream<Page<unknown>, Failure, ServiceA
       emptyPages: 0,
       knownPages: 0
     }
-    return walk.ahead === undefined || walk.ahead === 0
-      ? Pulls.paginate<Turn | PaginationBroken, Page<unknown>, Failure, ServiceApi>(start, step)
-      : fetchedAhead(start, step, { ahead: walk.ahead, mayHurry })
+    return Pulls.paginate<Turn | PaginationBroken, Page<unknown>, Failure, ServiceApi>(start, step)
   }))

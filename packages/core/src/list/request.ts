@@ -29,10 +29,7 @@ export interface ListShape<A> {
 export interface Wishes {
   readonly sort?: string | ReadonlyArray<string> | undefined
   readonly pageSize?: number | undefined
-  readonly ahead?: 0 | 1 | 2 | undefined
-  readonly emptyPages?: number | undefined
   readonly from?: Checkpoint | undefined
-  readonly onCursorRejected?: "fail" | "restart" | undefined
   readonly onInvalid?: "fail" | "skip" | undefined
 }
 
@@ -40,10 +37,7 @@ export interface Wishes {
 export interface Prepared<A> extends Omit<PageRequest, "cursor"> {
   readonly decode: ListShape<A>["decode"]
   readonly fingerprint: string
-  readonly ahead: 0 | 1 | 2
-  readonly emptyPages: number | undefined
   readonly from: Checkpoint | undefined
-  readonly onCursorRejected: "fail" | "restart"
   readonly onInvalid: "fail" | "skip"
 }
 
@@ -170,7 +164,7 @@ export const prepare = <A>(
   largestPage: number
 ): Either.Either<Prepared<A>, Refusal> =>
   Either.gen(function*() {
-    const { ahead, emptyPages, from, onCursorRejected, onInvalid, pageSize, sort, ...rest } = wishes
+    const { from, onInvalid, pageSize, sort, ...rest } = wishes
     const path = yield* checkPath(shape.path)
     const limit = pageSize ?? largestPage
     if (!Predicate.isNumber(limit)) return yield* refuse(path, "pageSize", "expected a whole number")
@@ -180,8 +174,6 @@ export const prepare = <A>(
     const filters = yield* Either.mapLeft(shape.encodeFilters(rest), filterRefusal(path))
     yield* checkFilters(path, filters)
     const sorts = yield* checkSort(shape, sort)
-    yield* checkWhole(path, "ahead", ahead, 2)
-    yield* checkWhole(path, "emptyPages", emptyPages, Infinity)
     const query = [...sorts.map((one) => ["sort", one] as const), ...toQuery(filters)]
     const mark = fingerprint(path, query)
     return {
@@ -190,10 +182,7 @@ export const prepare = <A>(
       query,
       decode: shape.decode,
       fingerprint: mark,
-      ahead: ahead ?? 0,
-      emptyPages,
       from: yield* checkFrom(path, mark, from),
-      onCursorRejected: onCursorRejected ?? "fail",
       onInvalid: onInvalid ?? "fail"
     }
   })

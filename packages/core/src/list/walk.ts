@@ -84,9 +84,7 @@ const listed = (bag: Bag): List.List<number> =>
 interface Given {
   /** Of this page. */
   readonly here: List.List<number>
-  /** Of the pages before it, for a walk that starts over. */
-  readonly earlier: List.List<number>
-  /** From before the walk was resumed or started over, and not seen again since. */
+  /** From before the walk was resumed, and not seen again since. */
   readonly owed: Bag
 }
 
@@ -97,49 +95,28 @@ interface Given {
  * everything new on it, and nothing twice.
  */
 class Run<A> {
-  readonly remembers: Checkpoint["remembers"]
-  #given: Given
+  #owed: Bag
   #receivedAt: number | undefined
-  #hasGiven = true
 
   constructor(readonly prepared: Prepared<A>) {
-    const { from, onCursorRejected } = prepared
-    // a checkpoint that only remembers its page cannot say later what was returned before it
-    this.remembers = onCursorRejected === "restart" && from?.remembers !== "page" ? "walk" : "page"
-    this.#given = {
-      here: List.empty(),
-      earlier: this.remembers === "walk" ? from?.earlier ?? List.empty() : List.empty(),
-      owed: put(HashMap.empty(), from?.passed ?? List.empty())
-    }
-    this.#receivedAt = from?.receivedAt
-  }
-
-  /** Each restart must get the walk further than the one before, or it would go on forever. */
-  canRestart(): boolean {
-    return this.remembers === "walk" && this.#hasGiven
-  }
-
-  restart(): void {
-    const { earlier, here, owed } = this.#given
-    this.#given = { here: List.empty(), earlier: List.empty(), owed: put(put(owed, earlier), here) }
-    this.#receivedAt = undefined
-    this.#hasGiven = false
+    this.#owed = put(HashMap.empty(), prepared.from?.passed ?? List.empty())
+    this.#receivedAt = prepared.from?.receivedAt
   }
 
   entriesOf(page: Page<unknown>, clock: Clock.Clock): EntryPage<A> {
     const now = clock.unsafeCurrentTimeMillis()
     const received = { cursor: this.#receivedAt ?? now, next: now }
     this.#receivedAt = now
-    this.#given = { ...this.#given, here: List.empty(), earlier: this.#behind(this.#given) }
+    let here = List.empty<number>()
     const entries: Array<Entry<A>> = []
     page.items.forEach((item, index) => {
       const hash = hashOf(item)
-      const { earlier, here, owed } = this.#given
-      const isLeftOut = HashMap.has(owed, hash)
-      const given = { earlier, here: List.prepend(here, hash), owed: isLeftOut ? take(owed, hash) : owed }
-      this.#given = given
-      if (isLeftOut) return
-      this.#hasGiven = true
+      here = List.prepend(here, hash)
+      if (HashMap.has(this.#owed, hash)) {
+        this.#owed = take(this.#owed, hash)
+        return
+      }
+      const given: Given = { here, owed: this.#owed }
       entries.push({
         hash,
         result: Either.mapLeft(
@@ -152,10 +129,6 @@ class Run<A> {
     return { page, entries }
   }
 
-  #behind({ earlier, here }: Given): List.List<number> {
-    return this.remembers === "walk" ? List.appendAll(here, earlier) : List.empty()
-  }
-
   #placeBehind(
     page: Page<unknown>,
     index: number,
@@ -165,7 +138,7 @@ class Run<A> {
   ): Checkpoint {
     const { fingerprint, path } = this.prepared
     const takenAt = Math.floor(clock.unsafeCurrentTimeMillis())
-    const known = { version: 1 as const, path, fingerprint, takenAt, remembers: this.remembers }
+    const known = { version: 1 as const, path, fingerprint, takenAt }
     const owed = listed(given.owed)
     return index + 1 === page.items.length && page.nextCursor !== undefined
       ? {
@@ -174,8 +147,7 @@ class Run<A> {
         receivedAt: Math.floor(received.next),
         page: page.index + 1,
         position: 0,
-        passed: owed,
-        earlier: this.#behind(given)
+        passed: owed
       }
       : {
         ...known,
@@ -183,26 +155,9 @@ class Run<A> {
         receivedAt: Math.floor(received.cursor),
         page: page.index,
         position: index + 1,
-        passed: List.appendAll(given.here, owed),
-        earlier: given.earlier
+        passed: List.appendAll(given.here, owed)
       }
   }
-}
-
-const pagesFrom = <A>(
-  run: Run<A>,
-  from: Pages.Start | undefined
-): Stream.Stream<EntryPage<A>, ListError, ServiceApi> => {
-  const { ahead, emptyPages, limit, path, query } = run.prepared
-  const pages = Pages.walk({ path, limit, query, ahead, emptyPages, from })
-  return Stream.unwrap(Effect.map(Effect.clock, (clock) => Stream.map(pages, (page) => run.entriesOf(page, clock))))
-    .pipe(
-      Stream.catchAll((error) => {
-        if (error._tag !== "CursorRejected" || !run.canRestart()) return Stream.fail(error)
-        run.restart()
-        return Stream.suspend(() => pagesFrom(run, undefined))
-      })
-    )
 }
 
 /**
@@ -210,10 +165,11 @@ const pagesFrom = <A>(
  * returned are skipped.
  */
 export const walkEntries = <A>(prepared: Prepared<A>): Stream.Stream<EntryPage<A>, ListError, ServiceApi> =>
-  Stream.suspend(() => {
-    const { from } = prepared
-    return pagesFrom(
-      new Run(prepared),
-      from === undefined ? undefined : { cursor: from.cursor, index: from.page, receivedAt: from.receivedAt }
-    )
-  })
+  Stream.unwrap(Effect.map(Effect.clock, (clock) => {
+    const { from, limit, path, query } = prepared
+    const run = new Run(prepared)
+    const start = from === undefined
+      ? undefined
+      : { cursor: from.cursor, index: from.page, receivedAt: from.receivedAt }
+    return Stream.map(Pages.walk({ path, limit, query, from: start }), (page) => run.entriesOf(page, clock))
+  }))

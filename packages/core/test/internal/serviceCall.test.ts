@@ -1,9 +1,8 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Lists, RateLimit, RetryPolicy, ServiceApi, ServiceError, ServiceProfile, Timeouts } from "@stevedore/core"
-import { Clock, Deferred, Duration, Effect, Fiber, Layer, Logger, LogLevel, Option, Schema, Stream } from "effect"
+import { Clock, Deferred, Duration, Effect, Fiber, Layer, Logger, LogLevel, Option, Stream } from "effect"
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib"
-import { items, keysetPage } from "../fixtures/fakeLists.js"
 import { type FakeService, fakeService, type Handler, json, refusal } from "../fixtures/fakeService.js"
 import { isRefused, limited, theFile } from "../fixtures/internal/serviceCall.js"
 import { strictLimit } from "../fixtures/strictLimit.js"
@@ -65,24 +64,6 @@ const waiting = (seconds: number, counts = { passed: 0 }): RateLimit.Service => 
 })
 
 const short = Timeouts.with({ call: "40 seconds", total: "100 seconds" })
-
-const things = Lists.make({ path: "/v1/things", item: Schema.Struct({ id: Schema.String, title: Schema.String }) })
-
-const requestsWhileTheFirstPageIsRead = (remaining: number) =>
-  Effect.gen(function*() {
-    const service = fakeService(({ query }) => {
-      const response = keysetPage(items(500), query)
-      response.headers.set("x-ratelimit-limit", "200")
-      response.headers.set("x-ratelimit-remaining", String(remaining--))
-      response.headers.set("x-ratelimit-reset", String(Date.UTC(2030, 0, 1) / 1000 + 60))
-      return response
-    })
-    const walk = things.pages({ ahead: 2 }).pipe(
-      Stream.mapEffect(() => Effect.zipRight(Effect.sleep("1 second"), Effect.sync(() => service.received.length))),
-      Stream.runHead
-    )
-    return Option.getOrThrow(yield* Effect.provide(walk, service.layer))
-  })
 
 describe("a call of the service", () => {
   describe("a 429", () => {
@@ -506,14 +487,6 @@ describe("a call of the service", () => {
           assert.deepInclude(error, { _tag: "RateLimited", attempts: 1, mayHaveArrived: true })
         })
     ))
-
-  describe("pages ahead", () => {
-    it.effect("are not fetched while the rate limit is near its end", () =>
-      inTime(Effect.gen(function*() {
-        assert.strictEqual(yield* requestsWhileTheFirstPageIsRead(150), 3)
-        assert.strictEqual(yield* requestsWhileTheFirstPageIsRead(15), 1)
-      })))
-  })
 })
 
 const coded = (body: Uint8Array, coding: string, status = 200) =>

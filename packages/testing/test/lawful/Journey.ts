@@ -188,7 +188,7 @@ const steps = (variation: ServiceVariation.ServiceVariation): ReadonlyArray<Step
     ],
     ...chosen<Step>([
       ["list all items", itemsOf(Lists.projects(), items)],
-      ["list ahead", itemsOf(Lists.projects({ pageSize: 3, ahead: 2 }), items)],
+      ["list in pages of three", itemsOf(Lists.projects({ pageSize: 3 }), items)],
       [
         "list pages",
         itemsOf(Stream.mapConcat(Lists.projects.pages({ pageSize: 7 }), (page) => page.items), items)
