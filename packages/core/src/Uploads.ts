@@ -256,23 +256,6 @@ export const uploadAll = <E, R>(
   mapUnordered(sources, atLeastOne(options.files, 3), (source) => outcomeOf(source, options))
 
 /**
- * The pipeable form of {@link uploadAll}, with options.
- *
- * @example
- * import { Uploads, type UploadSource } from "@stevedore/core"
- * import { Stream } from "effect"
- *
- * const outcomes = (sources: Iterable<UploadSource>) =>
- *   Stream.fromIterable(sources).pipe(Uploads.uploadAllWith({ files: 5 }), Stream.runCollect)
- *
- * @category programs
- */
-export const uploadAllWith =
-  (options: UploadAllOptions) =>
-  <E, R>(sources: Stream.Stream<UploadSource, E, R>): Stream.Stream<UploadOutcome, E, R | Requirements> =>
-    uploadAll(sources, options)
-
-/**
  * Continues the unfinished upload with this id, from the same source. Fails with `UnfinishedUploadNotFound` if the
  * ledger has no upload with this id, and with `SourceChanged` if the source is another one: it does not start over in
  * these cases. Fails with `SourceUnreadable`, and keeps the upload, if the source can be read only once and so cannot be

@@ -92,10 +92,8 @@ describe("the types of uploads", () => {
     type Expected = Stream.Stream<Uploads.UploadOutcome, NoFolder, Folder | Uploads.Requirements>
     const dataFirst = () => Uploads.uploadAll(folder, { files: 2 })
     const inPipe = () => folder.pipe(Uploads.uploadAll)
-    const inPipeWithOptions = () => folder.pipe(Uploads.uploadAllWith({ files: 2 }))
     expectTypeOf(dataFirst).returns.toEqualTypeOf<Expected>()
     expectTypeOf(inPipe).returns.toEqualTypeOf<Expected>()
-    expectTypeOf(inPipeWithOptions).returns.toEqualTypeOf<Expected>()
   })
 
   it("an outcome is the file or the error, by its tag, and can be written down", () => {
@@ -115,8 +113,6 @@ describe("the types of uploads", () => {
       Uploads.start(source, { concurency: 3 }),
       // @ts-expect-error misspelt
       Uploads.uploadAll(folder, { concurency: 3 }),
-      // @ts-expect-error misspelt
-      Uploads.uploadAllWith({ file: 3 }),
       // @ts-expect-error said by the first argument
       Uploads.resume("id", source, { unfinished: "other" }),
       // @ts-expect-error no duration

@@ -513,7 +513,7 @@ describe("Uploads", () => {
       (files) =>
         Effect.gen(function*() {
           const sources = [sourceOf(20, "a.mp4"), sourceOf(20, "b.mp4"), sourceOf(20, "c.mp4")]
-          const count = yield* Stream.fromIterable(sources).pipe(Uploads.uploadAllWith({ files }), Stream.runCount)
+          const count = yield* Stream.runCount(Uploads.uploadAll(Stream.fromIterable(sources), { files }))
           assert.strictEqual(count, 3)
         }).pipe(Effect.provide(tiny()))
     )
@@ -522,7 +522,7 @@ describe("Uploads", () => {
       Effect.gen(function*() {
         let made = 0
         const endless = Stream.repeatEffect(Effect.sync(() => sourceOf(20, `${++made}.mp4`)))
-        const first = yield* endless.pipe(Uploads.uploadAllWith({ files: 2 }), Stream.take(5), Stream.runCollect)
+        const first = yield* Uploads.uploadAll(endless, { files: 2 }).pipe(Stream.take(5), Stream.runCollect)
         assert.strictEqual(Chunk.size(first), 5)
         assert.isBelow(made, 30)
       }).pipe(Effect.provide(tiny())))

@@ -88,7 +88,7 @@ const perFile = (options: Parameters<typeof layerOf>[1]) =>
         return yield* counted(
           Stream.fromIterable(paths).pipe(
             Stream.mapEffect((path) => FileSource.fromPath(path)),
-            Uploads.uploadAllWith({ files: 16 }),
+            (sources) => Uploads.uploadAll(sources, { files: 16 }),
             Stream.filter((outcome) => outcome._tag === "Uploaded"),
             Stream.runCount
           )

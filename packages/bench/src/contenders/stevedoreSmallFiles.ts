@@ -13,7 +13,7 @@ const before = performance.now()
 
 const failed = await Stream.range(1, Number(count)).pipe(
   Stream.mapEffect((number) => FileSource.fromPath(join(folder, `${number}.bin`))),
-  Uploads.uploadAllWith({ files: Number(files) }),
+  (sources) => Uploads.uploadAll(sources, { files: Number(files) }),
   Stream.filter((outcome) => outcome._tag === "Failed"),
   Stream.runCount,
   Effect.provide(

@@ -204,7 +204,7 @@ export class Program {
         runs.set(source, this.begin({ ...one, options: first.options }))
         return source
       }),
-      Uploads.uploadAllWith({ ...first.options, parts: undefined, strategy: "auto", files }),
+      (sources) => Uploads.uploadAll(sources, { ...first.options, parts: undefined, strategy: "auto", files }),
       Stream.runForEach((outcome) =>
         Effect.sync(() => {
           const run = runs.get(outcome.source)
