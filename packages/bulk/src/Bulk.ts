@@ -66,7 +66,7 @@ export const Progress = Schema.Struct({
  *
  * @category models
  */
-export type Progress = typeof Progress.Type
+export interface Progress extends Schema.Schema.Type<typeof Progress> {}
 
 /**
  * A file that was not uploaded.
@@ -83,7 +83,7 @@ export const Failure = Schema.Struct({
  *
  * @category models
  */
-export type Failure = typeof Failure.Type
+export interface Failure extends Schema.Schema.Type<typeof Failure> {}
 
 /**
  * How a job ended, in files. Those of a cancelled job that have no outcome count as cancelled.

@@ -40,7 +40,7 @@ export const Entry = Schema.Struct({
  *
  * @category models
  */
-export type Entry = typeof Entry.Type
+export interface Entry extends Schema.Schema.Type<typeof Entry> {}
 
 /**
  * What a job uploads. `queue` names what a runner must have to find the files: a job whose mount or machine no runner

@@ -58,7 +58,7 @@ export const Checkpoint = /* #__PURE__ */ Schema.Struct({
  *
  * @category models
  */
-export type Checkpoint = typeof Checkpoint.Type
+export interface Checkpoint extends Schema.Schema.Type<typeof Checkpoint> {}
 
 /**
  * An item, and the position right after it.

@@ -27,7 +27,7 @@ export const Checksum = /* #__PURE__ */ Schema.Struct({
  *
  * @category models
  */
-export type Checksum = typeof Checksum.Type
+export interface Checksum extends Schema.Schema.Type<typeof Checksum> {}
 
 /**
  * A checksum in progress.

@@ -45,7 +45,7 @@ export const FileRecord = openRecord("FileRecord", {
 })
 
 /** @category models */
-export type FileRecord = typeof FileRecord.Type
+export interface FileRecord extends Schema.Schema.Type<typeof FileRecord> {}
 
 /**
  * Whether a record shows a file of this size that the service has: it has not failed, and its size, if the record has

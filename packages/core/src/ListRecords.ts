@@ -17,7 +17,7 @@ const text = Schema.optional(Schema.String)
 export const Reference = openRecord("Reference", { id: text })
 
 /** @internal */
-export type Reference = typeof Reference.Type
+export interface Reference extends Schema.Schema.Type<typeof Reference> {}
 
 /**
  * The same, with the record's title.
@@ -27,7 +27,7 @@ export type Reference = typeof Reference.Type
 export const TitledReference = openRecord("TitledReference", { id: text, title: text })
 
 /** @internal */
-export type TitledReference = typeof TitledReference.Type
+export interface TitledReference extends Schema.Schema.Type<typeof TitledReference> {}
 
 /**
  * A record of `/v1/projects`.
@@ -45,7 +45,7 @@ export const Project = openRecord("Project", {
 })
 
 /** @category records */
-export type Project = typeof Project.Type
+export interface Project extends Schema.Schema.Type<typeof Project> {}
 
 /**
  * A record of `/v1/data`.
@@ -63,7 +63,7 @@ export const Data = openRecord("Data", {
 })
 
 /** @category records */
-export type Data = typeof Data.Type
+export interface Data extends Schema.Schema.Type<typeof Data> {}
 
 /**
  * A record of `/v1/docs`.
@@ -78,7 +78,7 @@ export const Doc = openRecord("Doc", {
 })
 
 /** @category records */
-export type Doc = typeof Doc.Type
+export interface Doc extends Schema.Schema.Type<typeof Doc> {}
 
 /**
  * A record of `/v1/insights`.
@@ -93,7 +93,7 @@ export const Insight = openRecord("Insight", {
 })
 
 /** @category records */
-export type Insight = typeof Insight.Type
+export interface Insight extends Schema.Schema.Type<typeof Insight> {}
 
 /**
  * A record of `/v1/highlights`.
@@ -114,7 +114,7 @@ export const Highlight = openRecord("Highlight", {
 })
 
 /** @category records */
-export type Highlight = typeof Highlight.Type
+export interface Highlight extends Schema.Schema.Type<typeof Highlight> {}
 
 /**
  * A record of `/v1/tags`.
@@ -129,7 +129,7 @@ export const Tag = openRecord("Tag", {
 })
 
 /** @category records */
-export type Tag = typeof Tag.Type
+export interface Tag extends Schema.Schema.Type<typeof Tag> {}
 
 /**
  * A record of `/v1/channels`.
@@ -146,7 +146,7 @@ export const Channel = openRecord("Channel", {
 })
 
 /** @category records */
-export type Channel = typeof Channel.Type
+export interface Channel extends Schema.Schema.Type<typeof Channel> {}
 
 /**
  * A field of a contact.
@@ -156,7 +156,7 @@ export type Channel = typeof Channel.Type
 export const ContactField = openRecord("ContactField", { label: text, value: Schema.optional(Schema.Unknown) })
 
 /** @internal */
-export type ContactField = typeof ContactField.Type
+export interface ContactField extends Schema.Schema.Type<typeof ContactField> {}
 
 /**
  * A record of `/v1/contacts`.
@@ -171,7 +171,7 @@ export const Contact = openRecord("Contact", {
 })
 
 /** @category records */
-export type Contact = typeof Contact.Type
+export interface Contact extends Schema.Schema.Type<typeof Contact> {}
 
 /**
  * A record of `/v1/folders`.
@@ -187,7 +187,7 @@ export const Folder = openRecord("Folder", {
 })
 
 /** @category records */
-export type Folder = typeof Folder.Type
+export interface Folder extends Schema.Schema.Type<typeof Folder> {}
 
 /**
  * A record of `/v1/folders/{id}/contents`.
@@ -203,7 +203,7 @@ export const FolderContent = openRecord("FolderContent", {
 })
 
 /** @category records */
-export type FolderContent = typeof FolderContent.Type
+export interface FolderContent extends Schema.Schema.Type<typeof FolderContent> {}
 
 /**
  * A record of `/v1/users`, of which the service's reference shows nothing. For more, give `Lists.make` your own Schema.
@@ -213,4 +213,4 @@ export type FolderContent = typeof FolderContent.Type
 export const User = openRecord("User", { id: text })
 
 /** @category records */
-export type User = typeof User.Type
+export interface User extends Schema.Schema.Type<typeof User> {}

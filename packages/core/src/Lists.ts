@@ -71,7 +71,7 @@ const members = <A>(shape: ListShape<A>) => {
  *
  * @category lists
  */
-export const projects = make({
+export const projects: List<Records.Project, typeof Filters.Projects.Type, "created_at" | "title"> = make({
   path: "/v1/projects",
   item: Records.Project,
   filters: Filters.Projects,
@@ -83,7 +83,7 @@ export const projects = make({
  *
  * @category lists
  */
-export const data = make({
+export const data: List<Records.Data, typeof Filters.Data.Type, "created_at" | "title"> = make({
   path: "/v1/data",
   item: Records.Data,
   filters: Filters.Data,
@@ -95,7 +95,7 @@ export const data = make({
  *
  * @category lists
  */
-export const docs = make({
+export const docs: List<Records.Doc, typeof Filters.Docs.Type, "created_at" | "title"> = make({
   path: "/v1/docs",
   item: Records.Doc,
   filters: Filters.Docs,
@@ -107,7 +107,7 @@ export const docs = make({
  *
  * @category lists
  */
-export const insights = make({
+export const insights: List<Records.Insight, typeof Filters.Docs.Type, "created_at" | "title"> = make({
   path: "/v1/insights",
   item: Records.Insight,
   filters: Filters.Docs,
@@ -119,7 +119,7 @@ export const insights = make({
  *
  * @category lists
  */
-export const highlights = make({
+export const highlights: List<Records.Highlight, typeof Filters.Highlights.Type, "created_at"> = make({
   path: "/v1/highlights",
   item: Records.Highlight,
   filters: Filters.Highlights,
@@ -131,7 +131,7 @@ export const highlights = make({
  *
  * @category lists
  */
-export const tags = make({
+export const tags: List<Records.Tag, typeof Filters.Tags.Type, "created_at"> = make({
   path: "/v1/tags",
   item: Records.Tag,
   filters: Filters.Tags,
@@ -143,7 +143,7 @@ export const tags = make({
  *
  * @category lists
  */
-export const channels = make({
+export const channels: List<Records.Channel, typeof Filters.Channels.Type, "created_at" | "title"> = make({
   path: "/v1/channels",
   item: Records.Channel,
   filters: Filters.Channels,
@@ -155,7 +155,7 @@ export const channels = make({
  *
  * @category lists
  */
-export const contacts = make({
+export const contacts: List<Records.Contact, typeof Filters.Contacts.Type, "created_at" | "name"> = make({
   path: "/v1/contacts",
   item: Records.Contact,
   filters: Filters.Contacts,
@@ -167,7 +167,7 @@ export const contacts = make({
  *
  * @category lists
  */
-export const folders = make({
+export const folders: List<Records.Folder, typeof Filters.Folders.Type, "created_at" | "title"> = make({
   path: "/v1/folders",
   item: Records.Folder,
   filters: Filters.Folders,
@@ -199,7 +199,7 @@ export const folderContents = (
  *
  * @category lists
  */
-export const users = make({
+export const users: List<Records.User, typeof Filters.Users.Type, "created_at" | "name"> = make({
   path: "/v1/users",
   item: Records.User,
   filters: Filters.Users,

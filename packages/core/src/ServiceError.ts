@@ -24,7 +24,7 @@ export const Issue = Schema.Struct({
 }).annotations({ identifier: "ServiceIssue" })
 
 /** @category models */
-export type Issue = typeof Issue.Type
+export interface Issue extends Schema.Schema.Type<typeof Issue> {}
 
 const answer = {
   /** The call, such as `initiateUpload`. */

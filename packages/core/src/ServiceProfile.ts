@@ -210,7 +210,7 @@ export const ServiceProfile = Schema.Struct({
 }).annotations({ identifier: "ServiceProfile" })
 
 /** @category models */
-export type ServiceProfile = typeof ServiceProfile.Type
+export interface ServiceProfile extends Schema.Schema.Type<typeof ServiceProfile> {}
 
 /**
  * The interface as given, with a default for each gap.

@@ -56,7 +56,7 @@ export const Unfinished = /* #__PURE__ */ Schema.Struct({
  *
  * @category models
  */
-export type Unfinished = typeof Unfinished.Type
+export interface Unfinished extends Schema.Schema.Type<typeof Unfinished> {}
 
 export type {
   /**

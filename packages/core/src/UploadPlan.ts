@@ -22,7 +22,7 @@ export const ByteRange = /* #__PURE__ */ Schema.Struct({
 }).annotations({ identifier: "ByteRange" })
 
 /** @category models */
-export type ByteRange = typeof ByteRange.Type
+export interface ByteRange extends Schema.Schema.Type<typeof ByteRange> {}
 
 /**
  * How to upload a file: decided by size, or forced.

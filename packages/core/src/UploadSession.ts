@@ -38,7 +38,7 @@ export const SingleSession = /* #__PURE__ */ Schema.TaggedStruct("SingleSession"
 }).annotations({ identifier: "SingleSession", message: unshown })
 
 /** @category models */
-export type SingleSession = typeof SingleSession.Type
+export interface SingleSession extends Schema.Schema.Type<typeof SingleSession> {}
 
 /**
  * A multipart session: one URL per part, in the order of the parts, all of them available from the start.
@@ -54,7 +54,7 @@ export const MultipartSession = /* #__PURE__ */ Schema.TaggedStruct("MultipartSe
 }).annotations({ identifier: "MultipartSession", message: unshown })
 
 /** @category models */
-export type MultipartSession = typeof MultipartSession.Type
+export interface MultipartSession extends Schema.Schema.Type<typeof MultipartSession> {}
 
 /**
  * Either kind of session. Its encoded form has the URLs with their signatures, so keep it only in a private store. A
@@ -113,4 +113,4 @@ export const PartReceipt = Schema.Struct({
 }).annotations({ identifier: "PartReceipt" })
 
 /** @category models */
-export type PartReceipt = typeof PartReceipt.Type
+export interface PartReceipt extends Schema.Schema.Type<typeof PartReceipt> {}

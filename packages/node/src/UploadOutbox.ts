@@ -30,7 +30,7 @@ const Complete = Schema.Struct({
  *
  * @category models
  */
-export type Complete = typeof Complete.Type
+export interface Complete extends Schema.Schema.Type<typeof Complete> {}
 
 const fields = {
   fileId: Schema.String,

@@ -27,7 +27,7 @@ const Cursor = Schema.parseJson(Schema.Struct({
  *
  * @category models
  */
-export type Cursor = typeof Cursor.Type
+export interface Cursor extends Schema.Schema.Type<typeof Cursor> {}
 
 /**
  * A cursor as clients see it.

@@ -90,7 +90,7 @@ export const Rule = Schema.Struct({
 )
 
 /** @category models */
-export type Rule = typeof Rule.Type
+export interface Rule extends Schema.Schema.Type<typeof Rule> {}
 
 // the first page has no cursor to repeat or refuse, and starts after no record
 const needsCursor = ({ _tag }: Fault.Fault): boolean =>

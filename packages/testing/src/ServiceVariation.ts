@@ -33,7 +33,7 @@ export const ServiceVariation = Schema.Struct({
 }).annotations({ identifier: "ServiceVariation" })
 
 /** @category models */
-export type ServiceVariation = typeof ServiceVariation.Type
+export interface ServiceVariation extends Schema.Schema.Type<typeof ServiceVariation> {}
 
 const anyVariation = Arbitrary.make(ServiceVariation)
 

@@ -13,7 +13,7 @@ export const PagePosition = Schema.Struct({
 }).annotations({ identifier: "PagePosition" })
 
 /** The type of {@link PagePosition}. */
-export type PagePosition = typeof PagePosition.Type
+export interface PagePosition extends Schema.Schema.Type<typeof PagePosition> {}
 
 /** A page in words, for messages. */
 export const describe = ({ cursor, index, path }: PagePosition): string =>

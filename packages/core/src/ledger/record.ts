@@ -27,7 +27,7 @@ export const SessionRecord = Schema.Struct({
 }).annotations({ identifier: "SessionRecord", message: hidden })
 
 /** What is needed to return to a session. */
-export type SessionRecord = typeof SessionRecord.Type
+export interface SessionRecord extends Schema.Schema.Type<typeof SessionRecord> {}
 
 /** An unfinished upload. `completing` is written before Complete is sent, and is never undone. */
 export const UploadRecord = Schema.Struct({
@@ -50,4 +50,4 @@ export const UploadRecord = Schema.Struct({
 }).annotations({ identifier: "UploadRecord", message: unshown })
 
 /** An unfinished upload, as a ledger keeps it. */
-export type UploadRecord = typeof UploadRecord.Type
+export interface UploadRecord extends Schema.Schema.Type<typeof UploadRecord> {}

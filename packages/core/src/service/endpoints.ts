@@ -258,7 +258,7 @@ export const TokenInfo = openRecord("TokenInfo", {
   subdomain: Schema.optional(Schema.String)
 })
 
-export type TokenInfo = typeof TokenInfo.Type
+export interface TokenInfo extends Schema.Schema.Type<typeof TokenInfo> {}
 
 // There is no such path, or nothing that says whom the token belongs to. The interface does not have this call.
 const saysNothing = ({ status }: ServiceAnswer): boolean => [404, 405, 410, 501].includes(status)

@@ -19,7 +19,7 @@ export const PageInfo = Schema.Struct({
   )
 }).annotations({ identifier: "PageInfo" })
 
-export type PageInfo = typeof PageInfo.Type
+export interface PageInfo extends Schema.Schema.Type<typeof PageInfo> {}
 
 /**
  * A page whose items are not decoded yet: each is decoded on its own, so that an invalid item can be named. What comes
@@ -31,7 +31,7 @@ export const RawPage = Schema.Struct({
   errors: Schema.optional(Schema.Unknown.pipe(Schema.filter((errors) => !Array.isArray(errors) || errors.length === 0)))
 }).annotations({ identifier: "RawPage" })
 
-export type RawPage = typeof RawPage.Type
+export interface RawPage extends Schema.Schema.Type<typeof RawPage> {}
 
 /** A page of decoded items. */
 export interface Page<A> {

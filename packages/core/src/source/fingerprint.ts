@@ -19,4 +19,4 @@ export const SourceFingerprint = Schema.Struct({
   sample: Schema.optional(Schema.String)
 }).annotations({ identifier: "SourceFingerprint" })
 
-export type SourceFingerprint = typeof SourceFingerprint.Type
+export interface SourceFingerprint extends Schema.Schema.Type<typeof SourceFingerprint> {}

@@ -23,7 +23,7 @@ export const Source = Schema.Struct({
   })
 }).annotations({ identifier: "UploadOutcomeSource" })
 
-export type Source = typeof Source.Type
+export interface Source extends Schema.Schema.Type<typeof Source> {}
 
 /**
  * An outcome of `Uploads.uploadAll` without what cannot leave the process: the source is reduced to its description. It

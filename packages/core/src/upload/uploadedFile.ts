@@ -31,4 +31,4 @@ export const UploadedFile = openRecord("UploadedFile", {
   })
 }, ours)
 
-export type UploadedFile = typeof UploadedFile.Type
+export interface UploadedFile extends Schema.Schema.Type<typeof UploadedFile> {}

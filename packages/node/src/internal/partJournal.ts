@@ -22,7 +22,7 @@ export const PartJournal = Schema.Struct({
   crc32: Schema.optional(Schema.Array(Schema.Int))
 })
 
-export type PartJournal = typeof PartJournal.Type
+export interface PartJournal extends Schema.Schema.Type<typeof PartJournal> {}
 
 const PartJournalJson = Schema.parseJson(PartJournal)
 
