@@ -43,6 +43,10 @@ export interface Options extends Omit<ServiceConfig.Options, "token">, ServiceAp
   readonly token?: Redacted.Redacted | undefined
   /** Whether to send cookies. By default they are sent only to the page's own origin. */
   readonly credentials?: RequestCredentials | undefined
+  /** A layer of `RetryPolicy`. Defaults to the policy that is provided to this layer. */
+  readonly retry?: Layer.Layer<never> | undefined
+  /** A layer of `Timeouts`. Defaults to those that are provided to this layer. */
+  readonly timeouts?: Layer.Layer<never> | undefined
   /** `false` records nothing. Defaults to IndexedDB, as in `BrowserLedger.layer`. */
   readonly ledger?: BrowserLedger.Options | false | undefined
 }
@@ -162,6 +166,6 @@ export const layer = (options: Options): Layer.Layer<BrowserStevedore, ConfigErr
     options.ledger === false ? Layer.empty : BrowserLedger.layer(options.ledger),
     BandwidthLimit.layerInForce,
     Checksum.layerInForce,
-    RetryPolicy.layerInForce,
-    Timeouts.layerInForce
+    options.retry ?? RetryPolicy.layerInForce,
+    options.timeouts ?? Timeouts.layerInForce
   )

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { calledWith } from "./base/calledWith.js"
 import * as Pulls from "./base/pull.js"
 import type { Asked, Content } from "./download/answer.js"
 import { begun, contentOf } from "./download/answer.js"
@@ -103,6 +104,34 @@ export interface OpenDownload {
  * @category models
  */
 export type Requirements = ServiceApi | ObjectStorage
+
+/**
+ * Downloads that require nothing of their callers, for a service of your own. Each method does what the function of the
+ * same name does.
+ *
+ * @category models
+ */
+export interface Service {
+  readonly stream: (fileId: string, options?: Options) => Stream.Stream<Uint8Array, DownloadError>
+  readonly open: (fileId: string, options?: FileOptions) => Effect.Effect<OpenDownload>
+}
+
+/**
+ * Downloads with the services of where this runs, such as the constructor of a service of your own. What a caller
+ * provides wins: its span, its retry policy, its timeouts.
+ *
+ * @category constructors
+ */
+export const make: Effect.Effect<Service, never, Requirements> = /* #__PURE__ */ Effect.map(
+  /* #__PURE__ */ Effect.context<Requirements>(),
+  (services): Service => {
+    const ours = calledWith(services)
+    return {
+      stream: (fileId, options) => Stream.mapInputContext(stream(fileId, options), ours<never>),
+      open: (fileId, options) => Effect.mapInputContext(open(fileId, options), ours<never>)
+    }
+  }
+)
 
 /**
  * The bytes of a file, or of a range of it. Redirects and links are followed without the token. The length is checked:

@@ -7,8 +7,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
+import type * as Schedule from "effect/Schedule"
 import { atLeastOne } from "./base/atLeastOne.js"
 import type { RetryBudget } from "./base/retryBudget.js"
+import { waitsOf } from "./base/waitsOf.js"
 import * as Metrics from "./Metrics.js"
 import type { Recoverable } from "./Recovery.js"
 import { isRepeatable } from "./Recovery.js"
@@ -37,6 +39,8 @@ export interface Policy {
    * for.
    */
   readonly longestRetryAfter: Duration.Duration
+  /** The upper limits of the waits, one after another, in the place of `base` and `cap`. Set by {@link fromSchedule}. */
+  readonly waits?: ReadonlyArray<Duration.Duration> | undefined
 }
 
 /**
@@ -92,6 +96,37 @@ export class RetryPolicy extends Context.Reference<RetryPolicy>()<"@stevedore/co
  */
 export const layer = (options: Options): Layer.Layer<never> => Layer.succeed(RetryPolicy, make(options))
 
+// more attempts than anybody waits for, of a schedule without an end
+const mostWaits = 100
+
+/**
+ * The waits between attempts, and so how many there are, by a Schedule of Effect's. The rest of the policy stays: each
+ * wait is random below what the schedule says (full jitter), what a server asks for is waited for instead, and the
+ * budget of an upload counts. Of a schedule without an end, the first 100 waits count.
+ *
+ * @example
+ * import { RetryPolicy } from "@stevedore/core"
+ * import { NodeStevedore } from "@stevedore/node"
+ * import { Redacted, Schedule } from "effect"
+ *
+ * const steady = Schedule.intersect(Schedule.spaced("2 seconds"), Schedule.recurs(5))
+ * const stevedore = NodeStevedore.layer({
+ *   baseUrl: "https://files.example/api",
+ *   token: Redacted.make("api.abc"),
+ *   retry: RetryPolicy.fromSchedule(steady)
+ * })
+ *
+ * @category layers
+ */
+export const fromSchedule = <A>(
+  schedule: Schedule.Schedule<A>,
+  options: Pick<Options, "longestRetryAfter"> = {}
+): Layer.Layer<never> =>
+  Layer.effect(
+    RetryPolicy,
+    Effect.map(waitsOf(schedule, mostWaits), (waits) => ({ ...make(options), attempts: waits.length + 1, waits }))
+  )
+
 /**
  * No retries.
  *
@@ -113,7 +148,7 @@ export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Ret
  * @internal
  */
 export const longestBackOff = (policy: Policy, attempt: number): Duration.Duration =>
-  Duration.millis(
+  policy.waits?.[attempt - 1] ?? policy.waits?.at(-1) ?? Duration.millis(
     Math.min(Duration.toMillis(policy.base) * 2 ** Math.min(attempt - 1, 30), Duration.toMillis(policy.cap))
   )
 

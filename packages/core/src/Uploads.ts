@@ -6,9 +6,10 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import type * as Subscribable from "effect/Subscribable"
 import { atLeastOne } from "./base/atLeastOne.js"
+import { calledWith } from "./base/calledWith.js"
 import { inOwnFiber } from "./base/ownFiber.js"
 import * as Metrics from "./Metrics.js"
 import type { ObjectStorage } from "./ObjectStorage.js"
@@ -300,6 +301,55 @@ export const readBack = (source: UploadSource) =>
         Effect.withSpan("Uploads.readBack", { captureStackTrace: false, attributes: { fileId: id, size: source.size } })
       )
   )
+
+/**
+ * Uploads that require nothing of their callers, for a service of your own. Each method does what the function of the
+ * same name does.
+ *
+ * @category models
+ */
+export interface Service {
+  readonly upload: (source: UploadSource, options?: UploadOptions) => Effect.Effect<UploadedFile, UploadError>
+  readonly start: (source: UploadSource, options?: UploadOptions) => Effect.Effect<UploadHandle, never, Scope.Scope>
+  readonly uploadAll: <E, R>(
+    sources: Stream.Stream<UploadSource, E, R>,
+    options?: UploadAllOptions
+  ) => Stream.Stream<UploadOutcome, E, R>
+  readonly resume: (
+    id: string,
+    source: UploadSource,
+    options?: Omit<UploadOptions, "resume" | "unfinished">
+  ) => Effect.Effect<UploadedFile, UploadError>
+}
+
+/**
+ * Uploads with the services of where this runs, such as the constructor of a service of your own. What a caller provides
+ * wins: its span, its retry policy, its timeouts.
+ *
+ * @example
+ * import { Uploads, UploadSources } from "@stevedore/core"
+ * import { Effect } from "effect"
+ *
+ * const minutes = Effect.map(Uploads.make, (uploads) => ({
+ *   archive: (title: string, text: string) =>
+ *     uploads.upload(UploadSources.fromBytes(title, new TextEncoder().encode(text), { mediaType: "text/plain" }))
+ * }))
+ *
+ * @category constructors
+ */
+export const make: Effect.Effect<Service, never, Requirements> = /* #__PURE__ */ Effect.map(
+  /* #__PURE__ */ Effect.context<Requirements>(),
+  (services): Service => {
+    const ours = calledWith(services)
+    return {
+      upload: (source, options) => Effect.mapInputContext(upload(source, options), ours<never>),
+      start: (source, options) => Effect.mapInputContext(start(source, options), ours<Scope.Scope>),
+      uploadAll: <E, R>(sources: Stream.Stream<UploadSource, E, R>, options?: UploadAllOptions) =>
+        Stream.mapInputContext(uploadAll(sources, options), ours<R>),
+      resume: (id, source, options) => Effect.mapInputContext(resume(id, source, options), ours<never>)
+    }
+  }
+)
 
 export {
   /**

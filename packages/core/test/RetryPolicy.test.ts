@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RetryPolicy } from "@stevedore/core"
-import { Duration, Effect, FastCheck as fc, Fiber, Layer, Random, TestClock } from "effect"
+import { Duration, Effect, FastCheck as fc, Fiber, Layer, Random, Schedule, TestClock } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
 import * as RetryBudget from "../src/base/retryBudget.js"
 import { failure, timesOf } from "./fixtures/retryPolicy.js"
@@ -123,6 +123,28 @@ describe("RetryPolicy", () => {
       assert.isAtMost(longest, Duration.toMillis(RetryPolicy.longestBackOff(policy, attempt + 1)))
       assert.strictEqual(longest, Math.min(cap, base * 2 ** Math.min(attempt - 1, 30)))
     })
+
+    it.effect("is at most what a schedule says, which also says how many attempts there are", () =>
+      Effect.gen(function*() {
+        const schedule = Schedule.intersect(Schedule.spaced("100 millis"), Schedule.recurs(4))
+        const layer = RetryPolicy.fromSchedule(schedule)
+        const { error, times } = yield* timesOf((attempt) => failure("retry", attempt), {}, {}, layer)
+        assert.strictEqual(error.attempts, 5)
+        assert.isAtMost(Math.max(...waitsOf(times)), 100)
+        const policies = yield* Effect.forEach(
+          [
+            RetryPolicy.fromSchedule(Schedule.recurs(0)),
+            RetryPolicy.fromSchedule(Schedule.exponential("1 second")),
+            RetryPolicy.fromSchedule(Schedule.forever)
+          ],
+          (layer) => Effect.provide(RetryPolicy.RetryPolicy, layer)
+        )
+        assert.deepStrictEqual(policies.map(({ attempts }) => attempts), [1, 101, 101])
+        assert.deepStrictEqual(
+          policies.map((policy) => Duration.toMillis(RetryPolicy.longestBackOff(policy, 4))),
+          [4000, 8000, 0]
+        )
+      }))
 
     it.effect.prop("is exactly what the server asks, up to the longest accepted wait", {
       millis: fc.integer({ min: 0, max: 60_000 })

@@ -127,7 +127,7 @@ const table: Readonly<Record<string, Module>> = {
   "effect/Config": { same: "Config all succeed", renamed: { nonEmptyString: "NonEmptyString", string: "String" } },
   "effect/ConfigError": { module: "effect/Config", same: "ConfigError" },
   "effect/Console": { same: "Console consoleWith", rewritten: "setConsole" },
-  "effect/Context": { same: "Context get", rewritten: "Tag Reference" },
+  "effect/Context": { same: "Context get merge", rewritten: "Tag Reference" },
   "effect/Data": { same: "TaggedEnum TaggedError taggedEnum #_tag" },
   "effect/DateTime": {
     same: "DateTime Equivalence formatIso isDateTime make",
@@ -162,6 +162,7 @@ const table: Readonly<Record<string, Module>> = {
       intoDeferred: "effect/Deferred.into",
       makeLatch: "effect/Latch.make",
       makeSemaphore: "effect/Semaphore.make",
+      mapInputContext: "updateContext",
       metricLabels: "effect/Metric.CurrentMetricAttributes",
       runtime: "context",
       Semaphore: "effect/Semaphore.Semaphore",
@@ -263,7 +264,7 @@ const table: Readonly<Record<string, Module>> = {
   "effect/Redacted": { same: "Redacted isRedacted make value" },
   "effect/Ref": { same: "Ref get make set" },
   "effect/Runtime": { rewritten: "runFork" },
-  "effect/Schedule": { same: "exponential forever jittered spaced", rewritten: "union upTo" },
+  "effect/Schedule": { same: "Schedule exponential forever jittered spaced", rewritten: "union upTo" },
   "effect/Schema": {
     same: `Array Boolean Class DurationFromMillis Int NonEmptyArray NonEmptyString Null NullOr Number NumberFromString
       OptionFromNullOr String TaggedClass TaggedError TaggedStruct Unknown tag decodeUnknownOption encodeOption
@@ -299,7 +300,13 @@ const table: Readonly<Record<string, Module>> = {
   "effect/Stream": {
     same: `Stream changes concat drain empty fail filter flatten fromAsyncIterable fromEffect fromIterable make map
       mapEffect mapError runForEach runForEachWhile runHead suspend tap tapError unwrap toAsyncIterable`,
-    renamed: { catchAll: "catch", tapErrorCause: "tapCause", unwrapScoped: "unwrap", fromChunk: "fromIterable" },
+    renamed: {
+      catchAll: "catch",
+      tapErrorCause: "tapCause",
+      unwrapScoped: "unwrap",
+      fromChunk: "fromIterable",
+      mapInputContext: "updateContext"
+    },
     rewritten: "asyncPush flatMap fromReadableStream runFold runFoldEffect repeatEffectOption timeoutFail"
   },
   "effect/StreamEmit": { rewritten: "EmitOpsPush#single" },

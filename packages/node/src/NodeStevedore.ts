@@ -65,13 +65,33 @@ export interface ProxyOptions {
 }
 
 /**
+ * How requests are retried, and how long they may go without progress. In the options of the layer, they count wherever
+ * the layer is merged.
+ *
+ * @category models
+ */
+export interface PatienceOptions {
+  /** A layer of `RetryPolicy`. Defaults to the policy that is provided to the layer. */
+  readonly retry?: Layer.Layer<never> | undefined
+  /** A layer of `Timeouts`. Defaults to those that are provided to the layer. */
+  readonly timeouts?: Layer.Layer<never> | undefined
+}
+
+/**
  * Where the service is, and its token. The profile defaults to `ServiceProfile.standard`, and the base URL to the
  * profile's own.
  *
  * @category models
  */
 export interface Options
-  extends ServiceConfig.Options, ClientOptions, ProxyOptions, TransferGate.Options, LedgerOptions, StorageOptions
+  extends
+    ServiceConfig.Options,
+    ClientOptions,
+    ProxyOptions,
+    TransferGate.Options,
+    LedgerOptions,
+    StorageOptions,
+    PatienceOptions
 {}
 
 /**
@@ -81,7 +101,14 @@ export interface Options
  * @category models
  */
 export interface ConfigOptions
-  extends ServiceConfig.ConfigOptions, ClientOptions, ProxyOptions, TransferGate.Options, LedgerOptions, StorageOptions
+  extends
+    ServiceConfig.ConfigOptions,
+    ClientOptions,
+    ProxyOptions,
+    TransferGate.Options,
+    LedgerOptions,
+    StorageOptions,
+    PatienceOptions
 {}
 
 type Transport<R> = Layer.Layer<ServiceApi.ServiceApi | ObjectStorage, never, ServiceConfig.ServiceConfig | R>
@@ -127,16 +154,21 @@ const inForce: Layer.Layer<never> = Layer.effectContext(
   )
 )
 
+const patient = ({ retry, timeouts }: PatienceOptions): Layer.Layer<never> =>
+  retry === undefined && timeouts === undefined
+    ? inForce
+    : Layer.provide(inForce, Layer.merge(retry ?? Layer.empty, timeouts ?? Layer.empty))
+
 const over = <R>(
   transport: Transport<R>,
   config: Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError>,
-  options: TransferGate.Options & LedgerOptions
+  options: TransferGate.Options & LedgerOptions & PatienceOptions
 ): Layer.Layer<NodeStevedore, ConfigError.ConfigError, R> =>
   Layer.mergeAll(
     Layer.provide(transport, config),
     TransferGate.layer(options),
     options.ledger === false ? Layer.empty : DiskLedger.layer(options.ledger),
-    inForce
+    patient(options)
   )
 
 /**

@@ -62,8 +62,15 @@ describe("NodeStevedore", () => {
         made++
         socket.on("error", () => undefined).once("data", () => socket.resetAndDestroy())
       })
-      const node = NodeStevedore.layer({ ...nothingWrittenDown, baseUrl: `https://127.0.0.1:${port}`, token }).pipe(
-        Layer.provide(RetryPolicy.layer({ attempts: 3, base: "1 millis" }))
+      // in its options, the order of a merge decides nothing
+      const node = Layer.merge(
+        RetryPolicy.layer({ attempts: 2, base: "1 millis" }),
+        NodeStevedore.layer({
+          ...nothingWrittenDown,
+          baseUrl: `https://127.0.0.1:${port}`,
+          token,
+          retry: RetryPolicy.layer({ attempts: 3, base: "1 millis" })
+        })
       )
       const error = yield* Effect.flatMap(
         ServiceApi.ServiceApi,
@@ -79,9 +86,13 @@ describe("NodeStevedore", () => {
         const isLast = server.requests.length === 3
         response.writeHead(isLast ? 200 : 503, { "content-length": 1000 }).write("x")
       })
-      const node = NodeStevedore.layer({ ...nothingWrittenDown, baseUrl: server.origin, token }).pipe(
-        Layer.provide(Layer.merge(Timeouts.layer({ call: "100 millis" }), RetryPolicy.layer({ base: "1 millis" })))
-      )
+      const node = NodeStevedore.layer({
+        ...nothingWrittenDown,
+        baseUrl: server.origin,
+        token,
+        retry: RetryPolicy.layer({ base: "1 millis" }),
+        timeouts: Timeouts.layer({ call: "100 millis" })
+      })
       yield* Effect.gen(function*() {
         const { download } = yield* ServiceApi.ServiceApi
         yield* download("f1")

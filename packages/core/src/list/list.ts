@@ -52,18 +52,18 @@ export type Collected<A> =
   )
 
 /**
- * The ways to walk a list. They need only the `ServiceApi` and fail with a `ListError`. Nothing is requested before it
+ * The ways to walk a list. They need only the `ServiceApi`, or nothing for a list of `Lists.provided`, and fail with a `ListError`. Nothing is requested before it
  * is needed, and running a walk twice returns the list twice.
  */
-export interface Walks<out A, in F, in SortField extends string> {
+export interface Walks<out A, in F, in SortField extends string, out R = ServiceApi> {
   /** All items, in list order. */
-  (options?: F & ItemOptions<SortField>): Stream.Stream<A, ListError, ServiceApi>
+  (options?: F & ItemOptions<SortField>): Stream.Stream<A, ListError, R>
   /** The path under the base URL. */
   readonly path: string
   /** The fields to sort by. */
   readonly sorts: ReadonlyArray<string>
   /** The pages of the list. */
-  readonly pages: (options?: F & ItemOptions<SortField>) => Stream.Stream<Page<A>, ListError, ServiceApi>
+  readonly pages: (options?: F & ItemOptions<SortField>) => Stream.Stream<Page<A>, ListError, R>
   /**
    * One page: the first, or the one of a cursor. An empty cursor counts as none. Fails with `PaginationBroken` if the
    * page is not the last and gives no usable cursor, so the list has ended only if there is no `nextCursor`.
@@ -72,36 +72,36 @@ export interface Walks<out A, in F, in SortField extends string> {
     options?: F & Omit<ItemOptions<SortField>, "from"> & {
       readonly cursor?: string | undefined
     }
-  ) => Effect.Effect<Page<A>, ListError, ServiceApi>
+  ) => Effect.Effect<Page<A>, ListError, R>
   /** The first item, from a page of one unless `pageSize` says otherwise. */
-  readonly first: (options?: F & ItemOptions<SortField>) => Effect.Effect<Option.Option<A>, ListError, ServiceApi>
+  readonly first: (options?: F & ItemOptions<SortField>) => Effect.Effect<Option.Option<A>, ListError, R>
   /**
    * How many items there are: as reported by the service, with one small request; if it does not report a total, by
    * counting them all.
    */
-  readonly count: (options?: F & Options<SortField>) => Effect.Effect<number, ListError, ServiceApi>
+  readonly count: (options?: F & Options<SortField>) => Effect.Effect<number, ListError, R>
   /** Each item, or what is wrong with it. */
   readonly results: (
     options?: F & Options<SortField>
-  ) => Stream.Stream<Either.Either<A, ItemInvalid>, ListError, ServiceApi>
+  ) => Stream.Stream<Either.Either<A, ItemInvalid>, ListError, R>
   /** Each item with the position right after it, to continue from after a crash. */
-  readonly marked: (options?: F & ItemOptions<SortField>) => Stream.Stream<Marked<A>, ListError, ServiceApi>
+  readonly marked: (options?: F & ItemOptions<SortField>) => Stream.Stream<Marked<A>, ListError, R>
   /** The items in memory, up to a maximum, with a report of how complete they are. */
   readonly collect: (
     options: F & ItemOptions<SortField> & { readonly atMost: number }
-  ) => Effect.Effect<Collected<A>, ListError, ServiceApi>
+  ) => Effect.Effect<Collected<A>, ListError, R>
 }
 
 /**
  * A list as one value: call it with filters and a sort for a stream of all items; its members are the other ways to
  * walk it.
  */
-export interface List<out A, in F, in SortField extends string> extends Walks<A, F, SortField> {
+export interface List<out A, in F, in SortField extends string, out R = ServiceApi> extends Walks<A, F, SortField, R> {
   /**
    * The same for filters and sort from outside, such as a command line or a URL: in wire format, and checked when the
    * walk starts.
    */
-  readonly untyped: Walks<A, Readonly<Record<string, unknown>>, string>
+  readonly untyped: Walks<A, Readonly<Record<string, unknown>>, string, R>
 }
 
 /** What defines a list. */
