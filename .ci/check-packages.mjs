@@ -77,6 +77,12 @@ const obligations = [
     "no script that runs at install",
     ({ scripts }) => !["preinstall", "install", "postinstall", "prepare"].some((script) => script in (scripts ?? {}))
   ],
+  [
+    "an AGENTS.md of at most 80 lines in files, on the line of Effect 3",
+    ({ files, version }, path) =>
+      !version.startsWith("0.") ||
+      (files?.includes("AGENTS.md") && readFileSync(`${path}/AGENTS.md`, "utf8").trim().split("\n").length <= 80)
+  ],
   ...["README.md", "CHANGELOG.md", "LICENSE"].map((file) => /** @type {const} */ ([
     `a ${file} that says something`,
     (/** @type {unknown} */ _, /** @type {string} */ path) =>

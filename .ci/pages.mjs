@@ -1,5 +1,5 @@
-// What users read: the READMEs and the pages of the documentation, with the code in them. The pages of the reference are made
-// from the sources, where docgen checks their code.
+// What users read: the READMEs, what their coding agents read, and the pages of the documentation, with the code in them. The
+// pages of the reference are made from the sources, where docgen checks their code.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { packages, root } from "./packages.mjs"
 
@@ -8,7 +8,7 @@ const documentation = "packages/docs"
 /** Paths from the repository's root. @type {ReadonlyArray<string>} */
 export const pages = [
   ...["", ...packages.map(({ directory }) => `packages/${directory}/`)]
-    .map((path) => `${path}README.md`)
+    .flatMap((path) => [`${path}README.md`, `${path}AGENTS.md`])
     .filter((page) => existsSync(`${root}/${page}`)),
   ...readdirSync(`${root}/${documentation}`, { recursive: true, encoding: "utf8" })
     .map((path) => path.replaceAll("\\", "/"))

@@ -71,50 +71,58 @@ export default defineConfig({
             { text: "What it is", link: "/" },
             { text: "Getting started", link: "/getting-started" },
             { text: "Tutorial: an archive", link: "/guide/tutorial" },
+            { text: "Set-up: TypeScript, CSP, permissions", link: "/guide/set-up" },
+            { text: "Which line of Effect", link: "/guide/effect-versions" },
+            { text: "Errors and what to do", link: "/guide/errors" },
+            { text: "Retry and limits", link: "/guide/retry-and-limits" },
+            { text: "Large files on poor connections", link: "/guide/large-files" },
+            { text: "Sources and streams", link: "/guide/sources" },
+            { text: "Folders and many files", link: "/guide/many-files" },
+            { text: "Resume after a crash", link: "/guide/resume" },
+            { text: "Lists and checkpoints", link: "/guide/lists" },
+            { text: "Moving from another library", link: "/guide/moving-from" },
+            { text: "Changelog", link: "/guide/changelog" }
+          ]
+        },
+        {
+          text: "Command line",
+          items: [
             { text: "Command line", link: "/guide/command-line" },
             { text: "nohup and terminals", link: "/guide/nohup" },
             { text: "systemd", link: "/guide/systemd" },
             { text: "cron", link: "/guide/cron" },
             { text: "Docker and Kubernetes", link: "/guide/containers" },
-            { text: "Set-up: TypeScript, CSP, permissions", link: "/guide/set-up" },
-            { text: "Which line of Effect", link: "/guide/effect-versions" },
-            { text: "Moving from another library", link: "/guide/moving-from" },
-            { text: "Benchmarks", link: "/guide/comparison" },
-            { text: "Changelog", link: "/guide/changelog" }
+            { text: "Jobs over several machines", link: "/guide/bulk" }
           ]
         },
         {
-          text: "Files",
+          text: "In a server",
           items: [
-            { text: "Large files on poor connections", link: "/guide/large-files" },
-            { text: "Sources and streams", link: "/guide/sources" },
-            { text: "Folders and many files", link: "/guide/many-files" },
-            { text: "Jobs over several machines", link: "/guide/bulk" },
             { text: "Upload from an HTTP request", link: "/guide/http-requests" },
+            { text: "When an upload is done", link: "/guide/hooks" },
+            { text: "Spans, metrics, logs", link: "/guide/observability" },
+            { text: "Limits on what a server can do", link: "/guide/limits-on-peers" }
+          ]
+        },
+        {
+          text: "In a page",
+          items: [
             { text: "The upload element", link: "/guide/element" },
             { text: "A queue in a page", link: "/guide/frameworks" },
-            { text: "When an upload is done", link: "/guide/hooks" },
-            { text: "Next.js, SvelteKit and Vite", link: "/guide/next-sveltekit" },
-            { text: "Resume after a crash", link: "/guide/resume" },
-            { text: "Retry and limits", link: "/guide/retry-and-limits" },
-            { text: "Errors and what to do", link: "/guide/errors" },
-            { text: "Limits on what a server can do", link: "/guide/limits-on-peers" },
-            { text: "Spans, metrics, logs", link: "/guide/observability" },
-            { text: "Security", link: "/guide/security" },
-            { text: "What a service has to do", link: "/guide/protocol" },
-            { text: "A self-hosted service", link: "/guide/serve" },
-            { text: "Service profiles", link: "/guide/profiles" }
+            { text: "Next.js, SvelteKit and Vite", link: "/guide/next-sveltekit" }
           ]
         },
         {
-          text: "Lists",
+          text: "Your own service",
           items: [
-            { text: "Lists and checkpoints", link: "/guide/lists" },
+            { text: "A self-hosted service", link: "/guide/serve" },
+            { text: "What a service has to do", link: "/guide/protocol" },
+            { text: "Service profiles", link: "/guide/profiles" },
             { text: "List, find and delete files", link: "/guide/list-and-delete" }
           ]
         },
         {
-          text: "Test your application",
+          text: "Test",
           items: [
             { text: "Testing", link: "/guide/testing" },
             { text: "Which faults exist", link: "/guide/faults" },
@@ -123,11 +131,13 @@ export default defineConfig({
           ]
         },
         {
-          text: "How it works",
+          text: "Inside",
           items: [
             { text: "The flow", link: "/how-it-works/flow" },
             { text: "What follows from an error", link: "/how-it-works/decisions" },
-            { text: "Promises", link: "/how-it-works/promises" }
+            { text: "Promises", link: "/how-it-works/promises" },
+            { text: "Security", link: "/guide/security" },
+            { text: "Benchmarks", link: "/guide/comparison" }
           ]
         }
       ]
