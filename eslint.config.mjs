@@ -44,7 +44,7 @@ const clockAndRandom = [
 ]
 
 // A barrel makes a bundler read every module behind it: src imports the module it means
-const effectBarrels = ["effect", "@effect/platform", "@effect/platform-node", "@effect/platform-browser", "@effect/cli"]
+const effectBarrels = ["effect", "@effect/platform", "@effect/platform-node", "@effect/platform-browser"]
 
 const imports = {
   paths: [

@@ -18,8 +18,7 @@ import {
   run,
   versionsOf
 } from "../../examples/packed/project.js"
-import { actions } from "../src/internal/bulkActions.js"
-import { summaries } from "../src/internal/commands.js"
+import { commands as all } from "../src/commands.js"
 
 const { folder, tarballs } = packed()
 
@@ -102,14 +101,14 @@ describe("the command as it is packed", () => {
 
   it("has each command and each action in the table of this test", () => {
     const tried = commands.map(([words]) => words.split(" "))
-    assert.deepStrictEqual([...new Set(tried.map(([name]) => name))].sort(), Object.keys(summaries).sort())
+    assert.deepStrictEqual([...new Set(tried.map(([name]) => name))].sort(), all.map(({ name }) => name).sort())
     assert.deepStrictEqual(
       [...new Set(tried.filter(([name]) => name === "bulk").map(([, action]) => action))].sort(),
-      Object.keys(actions).sort()
+      all.flatMap(({ args: [action], name }) => name === "bulk" ? action?.choices ?? [] : []).toSorted()
     )
   })
 
-  it.each(Object.keys(summaries))("%s has its help", async (name) => {
+  it.each(all.map(({ name }) => name))("%s has its help", async (name) => {
     const { status, stderr, stdout } = await stevedore([name, "--help"])
     assert.strictEqual(status, 0, stderr)
     assert.include(stdout, `stevedore ${name}`)

@@ -41,18 +41,25 @@ const loadsModules = (module, seen = new Set()) => {
   return found.imports.some(({ external, path }) => external === true ? isBeside(path) : loadsModules(path, seen))
 }
 
-// a function of the table is an import and nothing else
-const { programs } = await import(path("../dist/internal/programs.js"))
-const commandsOfModules = Object.entries(programs).flatMap(([command, load]) => {
-  const [, module] = /import\("\.\.\/([\w/]+\.js)"\)/.exec(String(load)) ?? []
-  if (module === undefined) throw new Error(`what ${command} loads cannot be told: ${load}`)
-  return loadsModules(`packages/cli/dist/${module}`) ? [command] : []
-})
+// a command of such a file loads what its file loads
+const { commands } = await import(path("../dist/commands.js"))
+const commandNames = commands.map(({ name }) => name)
+const files = Object.keys(script.metafile.inputs).filter((input) =>
+  /\/cli\/dist\/\w+\/\w*[cC]ommands?\.js$/.test(input)
+)
+const loaded = await Promise.all(
+  files.filter((file) => loadsModules(file)).map((file) => import(path(`../../../${file}`)))
+)
+const commandsOfModules = loaded.flatMap(({ commands = {} }) => Object.keys(commands))
 
 const start = await build({
   ...settings,
   entryPoints: { start: path("../dist/internal/start.js") },
-  define: { "import.meta.url": "urlOfThis", commandsOfModules: JSON.stringify(commandsOfModules) }
+  define: {
+    "import.meta.url": "urlOfThis",
+    commandNames: JSON.stringify(commandNames),
+    commandsOfModules: JSON.stringify(commandsOfModules)
+  }
 })
 
 // What is given away as a part of this package keeps its licence: the text of each stands beside it.

@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url"
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url))
 // built a moment ago: nothing to resolve in a fresh clone
-const { pages } = await import(path("../dist/CommandLine.js"))
+const { commands } = await import(path("../dist/commands.js"))
 const { render } = await import(path("../dist/ManualPage.js"))
 const { version } = JSON.parse(readFileSync(path("../package.json"), "utf8"))
 
 mkdirSync(path("../dist/man"), { recursive: true })
-writeFileSync(path("../dist/man/stevedore.1"), render(pages(), version))
+writeFileSync(path("../dist/man/stevedore.1"), render(commands, version))

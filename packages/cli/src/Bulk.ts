@@ -7,13 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { createRequire } from "node:module"
-import * as Arguments from "./Arguments.js"
 import type { DatabaseFailed, JobFailed, JobStopped, Options, Place } from "./BulkModel.js"
-import { CommandWords } from "./CommandWords.js"
-import { type ActionName, actions, isAction, isForAnother, jobOf } from "./internal/bulkActions.js"
 import * as BulkInstalled from "./internal/bulkInstalled.js"
 import * as Installed from "./internal/installed.js"
-import { question } from "./internal/nearest.js"
 import { InvalidInput } from "./InvalidInput.js"
 import type { Output, OutputFailed } from "./Output.js"
 
@@ -70,21 +66,27 @@ export const place = (
 const checkInstalled = ({ _tag }: Place): Effect.Effect<void, InvalidInput> =>
   Effect.suspend(() => Installed.check("bulk", BulkInstalled.problem(createRequire(import.meta.url), _tag)))
 
-const checkWords = (
-  { action, job, path }: Options,
-  words: ReadonlyArray<string>
-): Effect.Effect<ActionName, InvalidInput> => {
-  if (!isAction(action)) {
-    return invalid(action, `no such action of bulk${question(action, Object.keys(actions))} See stevedore help bulk`)
-  }
-  const strange = Arguments.optionsOf(words).map(Arguments.nameOf).find((word) => isForAnother(action, word))
-  if (strange !== undefined) return invalid(strange, `means nothing to bulk ${action}: see stevedore help bulk`)
-  const wanted = jobOf(action)
+/** What each action takes besides a database: whether it is about a job. */
+const jobOf: { readonly [action in Options["action"]]: "needed" | "optional" | "none" } = {
+  start: "needed",
+  run: "none",
+  status: "optional",
+  failures: "needed",
+  pause: "needed",
+  resume: "needed",
+  cancel: "needed",
+  retry: "needed",
+  forget: "needed",
+  migrate: "none"
+}
+
+const check = ({ action, job, path }: Options): Effect.Effect<void, InvalidInput> => {
+  const wanted = jobOf[action]
   if (wanted === "needed" && Option.isNone(job)) return invalid("JOB", `bulk ${action} needs the name of a job`)
   if (wanted === "none" && Option.isSome(job)) return invalid(job.value, `bulk ${action} takes no job`)
   return action !== "start" && Option.isSome(path)
     ? invalid(path.value, `bulk ${action} takes no path`)
-    : Effect.succeed(action)
+    : Effect.void
 }
 
 /** Does what the action says. */
@@ -96,9 +98,9 @@ export const run = (
   Output | FileSystem.FileSystem | Path.Path
 > =>
   Effect.gen(function*() {
-    const action = yield* checkWords(options, yield* CommandWords)
+    yield* check(options)
     const where = yield* place(options)
     yield* checkInstalled(where)
     const { perform } = yield* Effect.promise(() => import("./internal/bulkRun.js"))
-    yield* perform(action, where, options)
+    yield* perform(options.action, where, options)
   })

@@ -6,10 +6,22 @@ import * as Schema from "effect/Schema"
 import type * as Configuration from "./Configuration.js"
 import * as ExitCode from "./ExitCode.js"
 
+/** What the command does. */
+export type ActionName =
+  | "start"
+  | "run"
+  | "status"
+  | "failures"
+  | "pause"
+  | "resume"
+  | "cancel"
+  | "retry"
+  | "forget"
+  | "migrate"
+
 /** The options of the command. */
 export interface Options extends Configuration.Given {
-  /** Such as `start`. */
-  readonly action: string
+  readonly action: ActionName
   readonly job: Option.Option<string>
   /** The directory of the files of a job. */
   readonly path: Option.Option<string>

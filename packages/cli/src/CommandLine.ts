@@ -1,344 +1,172 @@
-/**
- * The command `stevedore`: what it accepts, and the help that it prints. Each command's implementation is in its own
- * module, loaded when the command runs.
- */
-import * as Args from "@effect/cli/Args"
-import * as Command from "@effect/cli/Command"
-import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
-import * as HelpDoc from "@effect/cli/HelpDoc"
-import * as Options from "@effect/cli/Options"
-import * as ValidationError from "@effect/cli/ValidationError"
+/** A command line: which command it is for, and what it gives to it. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Arr from "effect/Array"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as HashMap from "effect/HashMap"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
-import * as Arguments from "./Arguments.js"
-import { bulk } from "./BulkCommand.js"
+import * as Schema from "effect/Schema"
+import { commands, type Run } from "./commands.js"
 import * as Help from "./Help.js"
-import * as HelpPage from "./HelpPage.js"
-import { describe, fileId, runs } from "./internal/command.js"
-import { summaries } from "./internal/commands.js"
-import { programs } from "./internal/programs.js"
+import * as Completions from "./internal/completions.js"
+import { question } from "./internal/nearest.js"
+import * as RootHelp from "./internal/rootHelp.js"
 import { InvalidInput } from "./InvalidInput.js"
-import type * as ListItems from "./ListItems.js"
+import type { Page } from "./line/command.js"
+import { type Entry, Given, type Words } from "./line/parameter.js"
+import { type Line, parse } from "./line/parse.js"
+import { isTrue } from "./line/values.js"
 import { Output } from "./Output.js"
-import { bucket, token } from "./ServiceCommands.js"
 import * as Settings from "./Settings.js"
-import { download, limit, upload, uploaded, uploads } from "./TransferCommands.js"
 import * as Version from "./Version.js"
 
-const names = Object.keys(summaries)
+const invalid = (input: string, problem: string) => new InvalidInput({ input, problem })
 
-const file = Command.make(
-  "file",
-  { fileId, json: Arguments.json, ...Arguments.connection, ...Arguments.shared },
-  runs(() => programs.file().then(({ file }) => file))
-).pipe(Command.withDescription(describe(
-  "Show the record of a file",
-  "stevedore file 1kf00nQk9yfWKfsTDni8aO"
-)))
+const every = [...RootHelp.options, ...commands.flatMap(({ options }) => options)]
 
-const whoami = Command.make(
-  "whoami",
-  { json: Arguments.json, ...Arguments.connection, ...Arguments.shared },
-  runs(() => programs.whoami().then(({ whoami }) => whoami))
-).pipe(Command.withDescription(describe("Show whom the token belongs to", "stevedore whoami")))
+/** The words told apart, whatever their command: an option takes a value in all of them, or in none. */
+export const read = (words: ReadonlyArray<string>): Line => parse(words, every)
 
-const walk = {
-  pageSize: Arguments.wholeNumber("page-size", { from: 1, to: 100 }).pipe(
-    Options.withDescription("Items per page. Default: as many as the service allows"),
-    Options.optional
-  ),
-  limit: Arguments.wholeNumber("limit", { from: 1 }).pipe(
-    Options.withDescription("Maximum number of items to print. Default: all"),
-    Options.optional
-  ),
-  skipInvalid: Options.boolean("skip-invalid").pipe(
-    Options.withDescription("Skip invalid items instead of failing at the first")
-  ),
-  json: Arguments.json,
-  ...Arguments.connection,
-  ...Arguments.shared
+const unknown = (word: string, options: ReadonlyArray<Entry>, unneeded: Page["unneeded"]): InvalidInput => {
+  const reason = unneeded[word]
+  if (reason !== undefined) return invalid(word, `not needed: ${reason}`)
+  const known = options.find(({ elsewhere }) => elsewhere.includes(word))
+  const meant = known === undefined
+    ? word.startsWith("--") ? question(word, options.flatMap(({ names }) => names)) : "."
+    : `: did you mean ${known.names[0]}?`
+  return invalid(
+    word,
+    `no such option${meant} See --help. Write a name that begins with a dash after --, or as ./${word}`
+  )
 }
 
-const listItems = runs((): Promise<typeof ListItems.run> => programs.list().then(({ run }) => run))
-
-const list = Command.make(
-  "list",
-  {
-    resource: Arguments.text(
-      "RESOURCE",
-      "projects, data, docs, insights, highlights, tags, channels, contacts, folders, users, folders/ID/contents, or " +
-        "the path of any other list"
-    ),
-    filter: Options.text("filter").pipe(
-      Options.withPseudoName("NAME=VALUE"),
-      Options.withDescription("Filter, such as title.contains=interview. Can be repeated"),
-      Options.repeated,
-      Options.withDefault([])
-    ),
-    sort: Arguments.sort,
-    resume: Options.text("resume").pipe(
-      Options.withPseudoName("FILE"),
-      Options.withDescription("Resume from the checkpoint in this file, and keep it up to date"),
-      Options.optional
-    ),
-    ...walk
-  },
-  listItems
-).pipe(Command.withDescription(describe(
-  "List items, one per line: id, title, creation time",
-  "stevedore list tags --limit 20",
-  "stevedore list data --filter title.contains=interview --filter created_at.gte=2025-01-01 --sort title:asc",
-  "stevedore list contacts --json --resume contacts.checkpoint >> contacts.jsonl"
-)))
-
-const projects = Command.make(
-  "projects",
-  walk,
-  (options) => listItems({ ...options, resource: "projects", filter: [], sort: [], resume: Option.none() })
-).pipe(Command.withDescription(describe(
-  "List the projects. Short for: stevedore list projects",
-  "stevedore projects --limit 20 --json | jq .title"
-)))
-
-const doctor = Command.make(
-  "doctor",
-  {
-    file: Options.text("file").pipe(
-      Options.withPseudoName("PATH"),
-      Options.withDescription("A file to upload later: check whether it can finish in time, without sending it"),
-      Options.optional
-    ),
-    origin: Options.text("origin").pipe(
-      Options.withPseudoName("ORIGIN"),
-      Options.withDescription("Origin of web pages that will upload: check the storage's CORS rules for it"),
-      Options.optional
-    ),
-    writeProfile: Options.text("write-profile").pipe(
-      Options.withPseudoName("FILE.json"),
-      Options.withDescription(
-        "Ask the service for what the profile does not say of it, and write a profile with which every step works"
-      ),
-      Options.optional
-    ),
-    overwrite: Options.boolean("overwrite").pipe(
-      Options.withDescription("Replace an existing file of --write-profile")
-    ),
-    json: Arguments.json,
-    ...Arguments.connection,
-    ...Arguments.shared
-  },
-  runs(() => programs.doctor().then(({ run }) => run))
-).pipe(Command.withDescription(describe(
-  "Try every step of an upload, and say how to fix what fails. Sends two small files of its own, 1 KiB and 5 MiB, and " +
-    "reports what is left of them at the service",
-  "stevedore doctor",
-  "stevedore doctor --file interview.mp4 --origin https://app.example",
-  "stevedore doctor --write-profile service.json",
-  "stevedore doctor --json | jq 'select(.outcome == \"failed\")'"
-)))
-
-const sandbox = Command.make(
-  "sandbox",
-  {
-    port: Arguments.wholeNumber("port", { from: 0, to: 65_535 }).pipe(
-      Options.withDescription("Port of the service; 0 for any free port. Default: 4600"),
-      Options.withDefault(4600)
-    ),
-    storagePort: Arguments.wholeNumber("storage-port", { from: 0, to: 65_535 }).pipe(
-      Options.withDescription("Port of the storage; 0 for any free port. Default: 4601"),
-      Options.withDefault(4601)
-    ),
-    directory: Options.text("directory").pipe(
-      Options.withPseudoName("PATH"),
-      Options.withDescription("Where to keep the uploaded bytes while it runs. Default: a temporary directory"),
-      Options.optional
-    ),
-    token: Options.text("token").pipe(
-      Options.withPseudoName("TOKEN"),
-      Options.withDescription("Token to accept. Use a throwaway one that is valid nowhere else"),
-      Options.optional
-    ),
-    projects: Arguments.wholeNumber("projects", { from: 0, to: 1_000_000 }).pipe(
-      Options.withDescription("Number of projects in the list"),
-      Options.withDefault(0)
-    ),
-    faults: Options.text("faults").pipe(
-      Options.withPseudoName("FILE"),
-      Options.withDescription(
-        "Faults to inject: one sentence per line, such as on(\"putPart\").part(3).times(2).answer(503), or JSON"
-      ),
-      Options.optional
-    ),
-    variation: Arguments.wholeNumber("variation", { from: 1, to: Number.MAX_SAFE_INTEGER }).pipe(
-      Options.withPseudoName("SEED"),
-      Options.withDescription(
-        "Be the service of this number, from 1: one that keeps the interface and differs in all that it leaves open"
-      ),
-      Options.optional
-    ),
-    json: Arguments.json,
-    ...Arguments.shared
-  },
-  runs(() => programs.sandbox().then(({ run }) => run))
-).pipe(Command.withDescription(describe(
-  "Run a service and its storage on this machine, to try things out",
-  "stevedore sandbox",
-  "stevedore sandbox --port 0 --storage-port 0 --projects 250 --json",
-  "echo 'on(\"put\").times(2).answer(503, \"SlowDown\")' > bad-day.faults && stevedore sandbox --faults bad-day.faults"
-)))
-
-const serve = Command.make(
-  "serve",
-  {
-    host: Options.text("host").pipe(
-      Options.withPseudoName("ADDRESS"),
-      Options.withDescription("Address to listen on; 0.0.0.0 for all. Default: 127.0.0.1, for this machine alone"),
-      Options.withDefault("127.0.0.1")
-    ),
-    basePath: Options.text("base-path").pipe(
-      Options.withPseudoName("PREFIX"),
-      Options.withDescription("What stands before every path of the service, such as /api. Default: nothing"),
-      Options.optional
-    ),
-    port: Arguments.wholeNumber("port", { from: 0, to: 65_535 }).pipe(
-      Options.withDescription("Port of the service; 0 for any free port. Default: 4700"),
-      Options.withDefault(4700)
-    ),
-    directory: Options.text("directory").pipe(
-      Options.withPseudoName("PATH"),
-      Options.withDescription("Where to keep the files, and what is known about them. Default: stevedore-data"),
-      Options.withDefault("stevedore-data")
-    ),
-    publicUrl: Options.text("public-url").pipe(
-      Options.withPseudoName("URL"),
-      Options.withDescription(
-        "URL by which clients reach it, where a proxy is before it, which takes a path in it away. Default: where it listens"
-      ),
-      Options.optional
-    ),
-    drain: Arguments.wholeNumber("drain", { from: 0, to: 3600 }).pipe(
-      Options.withPseudoName("SECONDS"),
-      Options.withDescription("How long requests under way may take when it is asked to end. Default: 30"),
-      Options.optional
-    ),
-    json: Arguments.json,
-    ...Arguments.shared
-  },
-  runs(() => programs.serve().then(({ run }) => run))
-).pipe(Command.withDescription(describe(
-  "Run a service that keeps its files in a directory; or, where STEVEDORE_SERVE_DATABASE_URL and STEVEDORE_SERVE_BUCKET " +
-    "name a PostgreSQL and a bucket, one of any number of instances of it",
-  "stevedore serve",
-  "stevedore serve --directory /srv/files --port 8080 --public-url https://files.example",
-  "stevedore serve --host 0.0.0.0 --base-path /api"
-)))
-
-const showHelp = (command: Option.Option<string>): Effect.Effect<void, InvalidInput, Output> =>
-  Effect.gen(function*() {
-    const { columns = 80 } = yield* Output
-    if (Option.isNone(command)) return yield* Console.log(Help.ofProgram(columns))
-    const page = pageOf(command.value)
-    if (Option.isNone(page)) return yield* new InvalidInput(Arguments.noCommand(command.value, names))
-    yield* Console.log(Help.ofCommand(page.value, columns))
+const checked = (
+  { mistake }: Line,
+  options: ReadonlyArray<Entry>,
+  unneeded: Page["unneeded"] = {}
+): Effect.Effect<void, InvalidInput> =>
+  Option.match(mistake, {
+    onNone: () => Effect.void,
+    onSome: (found) =>
+      found._tag === "Unknown"
+        ? unknown(found.word, options, unneeded)
+        : invalid(found.entry.names[0], `needs a value: ${found.entry.placeholder}`)
   })
 
-const help = Command.make(
-  "help",
-  { command: Arguments.text("COMMAND", "A command to describe").pipe(Args.optional) },
-  ({ command }) => showHelp(command)
-).pipe(Command.withDescription(describe(
-  "Show what there is, or what a command accepts",
-  "stevedore help",
-  "stevedore help upload"
-)))
-
-const config = Command.make(
-  "config",
-  { json: Arguments.json, ...Arguments.connection, ...Arguments.shared },
-  (given) =>
-    Effect.flatMap(
-      Effect.promise(() => programs.config()),
-      ({ run }) => Effect.suspend(() => run(given, pages()))
+/** The arguments by their names, in their order. */
+const argumentsOf = (
+  { args, name }: Page,
+  words: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<readonly [string, ReadonlyArray<string>]>, InvalidInput> => {
+  const tooMany = args.some(({ repeated }) => repeated) ? undefined : words[args.length]
+  return tooMany === undefined
+    ? Effect.succeed(
+      args.map(({ names: [name], repeated }, index) => [name, words.slice(index, repeated ? undefined : index + 1)])
     )
-).pipe(Command.withDescription(describe(
-  "Show the settings in force, and where each comes from: an option, a variable, or the configuration file. The token is " +
-    "never shown",
-  "stevedore config",
-  "stevedore config --config other.json --json"
-)))
+    : invalid(tooMany, `one argument too many: see stevedore help ${name}`)
+}
 
-const root = Command.make("stevedore").pipe(
-  Command.withDescription("Upload files, download them, and list what the service has"),
-  Command.withSubcommands([
-    upload,
-    uploads,
-    uploaded,
-    download,
-    bulk,
-    limit,
-    file,
-    projects,
-    list,
-    whoami,
-    doctor,
-    config,
-    help,
-    serve,
-    token,
-    bucket,
-    sandbox
-  ])
-)
+// The process list shows arguments. Only a sandbox makes its own token
+const checkToken = ({ names: [command], options }: Line): Effect.Effect<void, InvalidInput> =>
+  command !== "sandbox" && options.has("--token")
+    ? invalid(
+      "--token",
+      "a token is never an argument, because the process list shows arguments: set STEVEDORE_TOKEN, or give " +
+        "--token-file with a file that holds it"
+    )
+    : Effect.void
 
-const pageOf = (name: string): Option.Option<HelpPage.HelpPage> =>
-  Option.map(
-    HashMap.get(CommandDescriptor.getSubcommands(root.descriptor), name),
-    (descriptor) => HelpPage.make(name, descriptor)
+/** What is typed for one action of a command, and given to another. */
+const checkAction = ({ args, name, options }: Page, { names: [, action = ""], options: typed }: Line) => {
+  const isAction = args.some(({ choices }) => choices.includes(action))
+  const strange = options.find(({ actions, names: [name] }) =>
+    isAction && actions.length > 0 && !actions.includes(action) && typed.has(name)
+  )
+  return strange === undefined
+    ? Effect.void
+    : invalid(strange.names[0], `means nothing to ${name} ${action}: see stevedore help ${name}`)
+}
+
+const levelled = (level: Option.Option<string>) => <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Option.match(
+    Option.flatMap(level, (name) => Arr.findFirst(LogLevel.allLevels, ({ _tag }) => _tag.toLowerCase() === name)),
+    {
+      onNone: () => run,
+      onSome: (level) => Logger.withMinimumLogLevel(run, level)
+    }
   )
 
-/** What the help says about each command. */
-export const pages = (): ReadonlyArray<HelpPage.HelpPage> => Arr.filterMap(names, pageOf)
+// Who mistypes an option knows it; who mistyped it last year in a file does not
+const blamed = (added: Words, { input, problem }: InvalidInput): InvalidInput => {
+  const words = (added.get(input) ?? []).map((value) => `${input}=${value}`)
+  const source = `\nThe configuration file adds ${words.join(" ")}: see stevedore config`
+  return invalid(input, words.length === 0 ? problem : `${problem}${source}`)
+}
 
-const hasDefaults = (words: ReadonlyArray<string>): boolean => !Arguments.asksForHelp(words) && !Arguments.asks(words)
+type Services = Exclude<Effect.Effect.Context<Run>, Given>
 
-/** The words with the defaults of the configuration file, if there is one. */
-export const withDefaults = (
+/** A command line that is complete: what is left is to do it. */
+export interface Ready {
+  readonly run: Effect.Effect<void, Effect.Effect.Error<Run>, Services>
+  /** Whether its failure is told as JSON. */
+  readonly json: boolean
+}
+
+const decodeFlag = Schema.decodeOption(isTrue.schema)
+
+/** Whether options ask for JSON. */
+export const asksForJson = (options: Words): boolean =>
+  Option.contains(Option.flatMap(Option.fromNullable(options.get("--json")?.at(-1)), decodeFlag), true)
+
+/** Finds what the words after the program's name stand for, with the defaults of the configuration file. */
+export const prepare = (
   words: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<string>, InvalidInput, FileSystem.FileSystem | Path.Path> =>
+): Effect.Effect<Ready, InvalidInput, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
-    const page = Option.flatMap(Arr.findFirst(Arguments.arrange(words, names), (word) => names.includes(word)), pageOf)
-    if (Option.isNone(page) || !hasDefaults(words)) return words
-    const place = yield* Settings.locate(words)
-    if (Option.isNone(place)) return words
-    return Settings.applied(words, page.value, yield* Settings.read(place.value, pages()))
-  })
-
-/** Runs a command line: the words after the program's name. */
-export const run = (words: ReadonlyArray<string>) =>
-  Effect.gen(function*() {
-    const version = yield* Version.current
-    const arranged = Arguments.arrange(words, names)
-    if (arranged.length === 0) return yield* showHelp(Option.none())
-    if (Arguments.asksForHelp(words)) return yield* showHelp(Arr.head(arranged.filter((word) => word !== "--help")))
-    const unknown = Option.flatMapNullable(
-      Option.flatMap(Arr.head(arranged), pageOf),
-      (page) =>
-        Arguments.unknownIn(words, page.options) ?? (Arguments.asks(words) ? undefined : Arguments.wrongIn(words, page))
-    )
-    if (Option.isSome(unknown)) return yield* new InvalidInput(unknown.value)
-    const cluster = Arguments.unknownCluster(words)
-    if (cluster !== undefined) {
-      const letters = [...cluster.slice(1)].map((letter) => `-${letter}`)
-      return yield* Effect.fail(ValidationError.unclusteredFlag(HelpDoc.empty, letters, []))
+    const all = read(words)
+    const { names: [name], options } = all
+    const [first] = options.keys()
+    const ready = (run: Ready["run"]): Ready => ({ run, json: asksForJson(options) })
+    if (options.has("--help")) {
+      const named = Arr.findFirst(all.names, (name) => commands.some((command) => command.name === name))
+      return ready(Help.show(Option.orElse(named, () => Option.fromNullable(name)), commands))
     }
-    return yield* Command.run(root, { name: "stevedore", version, executable: "stevedore" })([
-      "node",
-      "stevedore",
-      ...arranged
-    ])
+    yield* checkToken(all)
+    const [level, shell] = yield* Effect.provideService(
+      Effect.all([RootHelp.accepts.logLevel, RootHelp.accepts.completions]),
+      Given,
+      options
+    )
+    if (options.has("--version")) {
+      return ready(
+        Effect.flatMap(Output, ({ lines }) => Effect.flatMap(Version.current, (version) => lines([version])))
+      )
+    }
+    if (Option.isSome(shell)) {
+      return ready(Effect.flatMap(Output, ({ styled }) => styled(Completions.script(shell.value, commands))))
+    }
+    if (name === undefined) {
+      yield* checked(all, RootHelp.options)
+      return first === undefined
+        ? ready(Help.show(Option.none(), commands))
+        : yield* invalid(first, "needs a command: see stevedore help")
+    }
+    const command = commands.find((command) => command.name === name)
+    if (command === undefined) return yield* Help.noCommand(name, commands)
+    const accepted = [...command.options, ...RootHelp.options]
+    const line = parse(words, accepted)
+    yield* checked(line, accepted, command.unneeded)
+    const args = yield* argumentsOf(command, line.names.slice(1))
+    yield* checkAction(command, line)
+    const applied = yield* Settings.applied(line.options, command, commands)
+    const performed: Run = command.run
+    return {
+      json: asksForJson(applied.options),
+      run: performed.pipe(
+        Effect.provideService(Given, new Map([...applied.options, ...args])),
+        levelled(level),
+        Effect.catchTag("InvalidInput", (error) => Effect.fail(blamed(applied.added, error)))
+      )
+    }
   })

@@ -1,28 +1,18 @@
 /** What is printed when a command does not succeed. */
-import * as ValidationError from "@effect/cli/ValidationError"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Arguments from "./Arguments.js"
 import * as AskedToEnd from "./internal/askedToEnd.js"
 import { messageOf } from "./internal/message.js"
 import { Output, OutputFailed } from "./Output.js"
 import * as Printable from "./Printable.js"
-
-// The parser prints what it fails with, except for a word such as -abc, which it takes for several options in one: of that
-// it has nothing to say.
-const ofParser = (error: ValidationError.ValidationError): Option.Option<string> =>
-  ValidationError.isUnclusteredFlag(error)
-    ? Option.some(Arguments.unknownOption(`-${error.unclustered.map((option) => option.slice(1)).join("")}`))
-    : Option.none()
 
 /**
  * The message for an error; none if it was already printed, or if there is nothing to say because the reader of the
  * output closed it.
  */
 export const ofError = (error: unknown): Option.Option<string> => {
-  if (ValidationError.isValidationError(error)) return ofParser(error)
   if (error instanceof OutputFailed && error.closed) return Option.none()
   if (Predicate.isTagged(error, "UploadsFailed") && Predicate.hasProperty(error, "files") && error.files === 1) {
     return Option.none()

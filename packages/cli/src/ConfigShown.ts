@@ -6,8 +6,8 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type * as Configuration from "./Configuration.js"
-import type * as HelpPage from "./HelpPage.js"
 import { fromConfigError } from "./InvalidInput.js"
+import type { Page } from "./line/command.js"
 import { Output } from "./Output.js"
 import * as Settings from "./Settings.js"
 import * as Shared from "./Shared.js"
@@ -80,17 +80,12 @@ const connection = (options: Options, file: Option.Option<Settings.Place>) =>
     ]
   })
 
-const valueOf = (words: ReadonlyArray<string>): string =>
-  words.length === 0
-    ? "false"
-    : words.map((word) => word.includes("=") ? word.slice(word.indexOf("=") + 1) : "true").join(", ")
-
 const ofDefaults = ({ defaults, place }: Settings.Settings): ReadonlyArray<Setting> =>
   // the others are those of the connection
-  defaults.filter(({ field }) => !Settings.isVariable(field)).map(({ command, field, words }) => ({
+  defaults.filter(({ field }) => !Settings.isVariable(field)).map(({ command, field, values }) => ({
     type: "setting",
     name: [...Option.toArray(command), field].join("."),
-    value: valueOf(words),
+    value: values.join(", "),
     from: place.path
   }))
 
@@ -101,7 +96,7 @@ const columns: ReadonlyArray<Table.Column> = [
 ]
 
 /** Prints the settings. */
-export const run = (options: Options, pages: ReadonlyArray<HelpPage.HelpPage>) =>
+export const run = (options: Options, pages: ReadonlyArray<Page>) =>
   Effect.gen(function*() {
     const output = yield* Output
     const usual = yield* Settings.usualPath

@@ -1,4 +1,5 @@
 /** `stevedore doctor`: tries every step of an upload, one after the other, and says what to do if one fails. */
+import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
@@ -261,4 +262,4 @@ export const run = (options: Options) =>
       onNone: () => examine(configured.right, options, wishes, { left: [], whenWorking: Effect.void }),
       onSome: (path) => withProfile(path, configured.right, options, wishes)
     })
-  })
+  }).pipe(Effect.provide(NodeTerminal.layer))

@@ -1,5 +1,4 @@
 /** What the command reports to its caller through its exit code. */
-import * as ValidationError from "@effect/cli/ValidationError"
 import * as Cause from "effect/Cause"
 import * as ConfigError from "effect/ConfigError"
 import * as Exit from "effect/Exit"
@@ -34,7 +33,7 @@ const tagOf = (error: unknown): string =>
 
 /** The exit code for a failure. A failure can override it with a field `exitCode`. */
 export const ofError = (error: unknown): number => {
-  if (ValidationError.isValidationError(error) || ConfigError.isConfigError(error)) return usage
+  if (ConfigError.isConfigError(error)) return usage
   if (Predicate.hasProperty(error, "exitCode") && Predicate.isNumber(error.exitCode)) return error.exitCode
   const tag = tagOf(error)
   return tag === "Unauthorized" ? unauthorized : refusedInput.has(tag) ? usage : failed

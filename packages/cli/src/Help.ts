@@ -1,8 +1,13 @@
 /** The help as it is printed: examples first, and no line wider than the terminal. */
 import * as Arr from "effect/Array"
-import * as HelpPage from "./HelpPage.js"
-import { summaries } from "./internal/commands.js"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { question } from "./internal/nearest.js"
 import * as RootHelp from "./internal/rootHelp.js"
+import { InvalidInput } from "./InvalidInput.js"
+import * as Command from "./line/command.js"
+import type { Entry } from "./line/parameter.js"
+import { Output, type OutputFailed } from "./Output.js"
 import * as Printable from "./Printable.js"
 
 /** The longest line of the help, in columns: longer ones are hard to read. */
@@ -44,10 +49,10 @@ const definitions = (all: ReadonlyArray<Definition>, columns: number): ReadonlyA
 }
 
 const entries = (
-  all: ReadonlyArray<HelpPage.Entry>,
-  named: (entry: HelpPage.Entry) => string,
+  all: ReadonlyArray<Entry>,
+  named: (entry: Entry) => string,
   columns: number
-): ReadonlyArray<string> => definitions(all.map((entry) => [named(entry), entry.description]), columns)
+): ReadonlyArray<string> => definitions(all.map((entry) => [named(entry), entry.help]), columns)
 
 const prose = (paragraphs: ReadonlyArray<string>, columns: number): ReadonlyArray<string> =>
   paragraphs.flatMap((text) => Printable.wrapped(text, columns))
@@ -55,33 +60,60 @@ const prose = (paragraphs: ReadonlyArray<string>, columns: number): ReadonlyArra
 const text = (lines: ReadonlyArray<string>): string => lines.join("\n")
 
 /** The help of one command. Headings are bold, by codes that a console without colours removes. */
-export const ofCommand = (page: HelpPage.HelpPage, terminal: number): string => {
+export const ofCommand = (page: Command.Page, terminal: number): string => {
   const columns = Math.min(terminal, widest)
   const [everywhere, own] = Arr.partition(page.options, (option) => !RootHelp.isShared(option))
   return text([
-    ...Printable.wrapped(HelpPage.usage(page), columns).map(title),
+    ...Printable.wrapped(Command.usage(page), columns).map(title),
     "",
-    ...prose(page.description, columns),
+    ...prose([page.help], columns),
     ...section("Examples", page.examples.flatMap((example) => command(example, columns))),
-    ...section("Arguments", entries(page.args, HelpPage.argument, columns)),
-    ...section("Options", entries(own, HelpPage.option, columns)),
-    ...section("Options of every command", entries([...everywhere, RootHelp.help], HelpPage.option, columns))
+    ...section("Arguments", entries(page.args, Command.argument, columns)),
+    ...section("Options", entries(own, Command.option, columns)),
+    ...section(
+      "Options of every command",
+      entries([...everywhere, RootHelp.accepts.help.entry], Command.option, columns)
+    )
   ])
 }
 
 /** The help of the program: its commands, and what they share. */
-export const ofProgram = (terminal: number): string => {
+export const ofProgram = (pages: ReadonlyArray<Command.Page>, terminal: number): string => {
   const columns = Math.min(terminal, widest)
   return text([
     title("stevedore COMMAND [OPTIONS] ..."),
     "",
     ...prose(RootHelp.description, columns),
     ...section("Examples", RootHelp.examples.flatMap((example) => command(example, columns))),
-    ...section("Commands", definitions(Object.entries(summaries), columns)),
-    ...section("Options", entries(RootHelp.options, HelpPage.option, columns)),
+    ...section("Commands", definitions(pages.map(({ name, summary }) => [name, summary]), columns)),
+    ...section("Options", entries(RootHelp.options, Command.option, columns)),
     ...section("Environment", definitions(RootHelp.environment, columns)),
     ...section("Exit codes", definitions(RootHelp.exitCodes, columns)),
     "",
     ...prose(["For one command: stevedore help COMMAND"], columns)
   ])
 }
+
+/** What is said about a command that does not exist. */
+export const noCommand = (word: string, pages: ReadonlyArray<Command.Page>): InvalidInput => {
+  const known = pages.find(({ elsewhere }) => elsewhere.includes(word))
+  return new InvalidInput({
+    input: word,
+    problem: `no such command${
+      known === undefined ? question(word, pages.map(({ name }) => name)) : `: did you mean ${known.name}?`
+    } See stevedore help`
+  })
+}
+
+/** Shows the help of a command, or of the program. */
+export const show = (
+  name: Option.Option<string>,
+  pages: ReadonlyArray<Command.Page>
+): Effect.Effect<void, InvalidInput | OutputFailed, Output> =>
+  Effect.gen(function*() {
+    const { columns = 80, styled } = yield* Output
+    if (Option.isNone(name)) return yield* styled(ofProgram(pages, columns))
+    const page = pages.find((page) => page.name === name.value)
+    if (page === undefined) return yield* noCommand(name.value, pages)
+    yield* styled(ofCommand(page, columns))
+  })

@@ -2,24 +2,29 @@
 import type * as BandwidthLimit from "@stevedore/core/BandwidthLimit"
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Measure from "./Measure.js"
 import * as Quantities from "./Quantities.js"
 
 /** A rate that comes into force each day at a time. */
-export interface Entry {
+const Entry = Schema.Struct({
   /** In minutes since midnight, by the clock of this machine. */
-  readonly from: number
+  from: Schema.Number,
   /** In bytes per second; `Infinity` for no limit. */
-  readonly rate: number
-}
+  rate: Schema.Number
+})
+
+type Entry = typeof Entry.Type
 
 /** A limit: one rate for the whole day, or several that come into force at their times. */
-export interface LimitRate {
+export const LimitRate = Schema.Struct({
   /** As it was written. */
-  readonly text: string
-  /** Ordered by time; at least one. */
-  readonly entries: readonly [Entry, ...ReadonlyArray<Entry>]
-}
+  text: Schema.String,
+  /** Ordered by time. */
+  entries: Schema.NonEmptyArray(Entry)
+})
+
+export type LimitRate = typeof LimitRate.Type
 
 /** What can be written, for messages. */
 export const expected = "a rate such as 500k, 20M or off, or times with rates such as \"08:00,5M 18:00,off\""

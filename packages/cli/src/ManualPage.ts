@@ -1,8 +1,8 @@
 /** The manual page `stevedore(1)`, from the same data as the help. */
 import * as Arr from "effect/Array"
-import * as HelpPage from "./HelpPage.js"
-import { summaries } from "./internal/commands.js"
 import * as RootHelp from "./internal/rootHelp.js"
+import * as Command from "./line/command.js"
+import type { Entry } from "./line/parameter.js"
 
 // A line that begins with a dot or a quote would be a request to the formatter
 const escaped = (text: string): string =>
@@ -21,27 +21,24 @@ const example = (line: string): ReadonlyArray<string> => [".PP", ".EX", `$ ${esc
 const paragraph = (text: string): ReadonlyArray<string> => [".PP", escaped(text)]
 
 const ofEntries = (
-  entries: ReadonlyArray<HelpPage.Entry>,
-  named: (entry: HelpPage.Entry) => string
-): ReadonlyArray<string> => entries.flatMap((entry) => definition(named(entry), entry.description))
+  entries: ReadonlyArray<Entry>,
+  named: (entry: Entry) => string
+): ReadonlyArray<string> => entries.flatMap((entry) => definition(named(entry), entry.help))
 
-const command = (page: HelpPage.HelpPage): ReadonlyArray<string> => [
-  `.SS ${escaped(HelpPage.usage(page))}`,
-  ...page.description.flatMap(paragraph),
-  ...ofEntries(page.args, HelpPage.argument),
-  ...ofEntries(page.options.filter((entry) => !RootHelp.isShared(entry)), HelpPage.option),
+const command = (page: Command.Page): ReadonlyArray<string> => [
+  `.SS ${escaped(Command.usage(page))}`,
+  ...paragraph(page.help),
+  ...ofEntries(page.args, Command.argument),
+  ...ofEntries(page.options.filter((entry) => !RootHelp.isShared(entry)), Command.option),
   ...page.examples.flatMap(example)
 ]
 
 // What all commands share is told once
-const shared = (pages: ReadonlyArray<HelpPage.HelpPage>): ReadonlyArray<HelpPage.Entry> =>
-  Arr.dedupeWith(
-    pages.flatMap(({ options }) => options.filter(RootHelp.isShared)),
-    (one, other) => one.names[0] === other.names[0]
-  )
+const shared = (pages: ReadonlyArray<Command.Page>): ReadonlyArray<Entry> =>
+  Arr.dedupe(pages.flatMap(({ options }) => options.filter(RootHelp.isShared)))
 
 /** The page in the format of `man`, for these commands. */
-export const render = (pages: ReadonlyArray<HelpPage.HelpPage>, version: string): string =>
+export const render = (pages: ReadonlyArray<Command.Page>, version: string): string =>
   [
     `.TH STEVEDORE 1 "" "stevedore ${version}" "User Commands"`,
     heading("NAME"),
@@ -54,9 +51,9 @@ export const render = (pages: ReadonlyArray<HelpPage.HelpPage>, version: string)
     heading("EXAMPLES"),
     ...RootHelp.examples.flatMap(example),
     heading("COMMANDS"),
-    ...Object.entries(summaries).flatMap(([name, summary]) => definition(name, summary)),
+    ...pages.flatMap(({ name, summary }) => definition(name, summary)),
     heading("OPTIONS"),
-    ...ofEntries([...RootHelp.options, ...shared(pages)], HelpPage.option),
+    ...ofEntries([...RootHelp.options, ...shared(pages)], Command.option),
     heading("OPTIONS OF EACH COMMAND"),
     ...pages.flatMap(command),
     heading("ENVIRONMENT"),

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { stripVTControlCharacters } from "node:util"
 import * as ExitCode from "./ExitCode.js"
 import * as Printable from "./Printable.js"
 
@@ -30,6 +31,8 @@ export class OutputFailed extends Schema.TaggedError<OutputFailed>("@stevedore/c
 export interface Service {
   /** Writes lines of text to standard output. Control characters are replaced. */
   readonly lines: (lines: ReadonlyArray<string>) => Effect.Effect<void, OutputFailed>
+  /** Writes text of this program to standard output, in bold where the terminal shows it. */
+  readonly styled: (text: string) => Effect.Effect<void, OutputFailed>
   /**
    * Writes values to standard output, each as a line of JSON. `onWritten` is called in the moment from which they are on
    * their way, whoever reads them: from then on, an interruption ends only the wait.
@@ -141,6 +144,8 @@ export interface Streams {
    * true.
    */
   readonly erases?: boolean | undefined
+  /** Whether a terminal at standard output shows colours. Defaults to true. */
+  readonly colours?: boolean | undefined
 }
 
 /** Output to two streams. Status lines are erased before anything else is written, and at the end. */
@@ -148,7 +153,7 @@ export const layer = (streams: Streams): Layer.Layer<Output> =>
   Layer.scoped(
     Output,
     Effect.gen(function*() {
-      const { erases = true, error, out } = streams
+      const { colours = true, erases = true, error, out } = streams
       const isTerminal = erases && error.isTTY === true
       yield* heard(out)
       yield* heard(error)
@@ -181,6 +186,7 @@ export const layer = (streams: Streams): Layer.Layer<Output> =>
 
       return {
         lines: (lines) => print(lines.map(Printable.line)),
+        styled: (text) => print([colours && out.isTTY === true ? text : stripVTControlCharacters(text)]),
         json: (values, onWritten) => print(values.map(Printable.json), onWritten),
         isTerminal: out.isTTY === true,
         columns: columnsOf(out),

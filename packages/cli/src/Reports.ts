@@ -75,8 +75,7 @@ export const Failed = Schema.Struct({
 
 /**
  * With `--json`, the last line of standard error of every command that does not exit with 0. Its `_tag` is that of the
- * error; a mistake in the command line has the tag that the parser gave it, a signal `Interrupted`, and a bug in
- * stevedore `Defect`.
+ * error: a mistake in the command line is an `InvalidInput`, a signal `Interrupted`, and a bug in stevedore `Defect`.
  */
 export const CommandFailed = Schema.Struct({
   type: Schema.Literal("failed"),

@@ -13,7 +13,7 @@ import { Output, type OutputFailed } from "./Output.js"
 
 /** The options of the command. */
 export interface Options {
-  readonly action: string
+  readonly action: "setup" | "check"
   readonly origins: Option.Option<string>
   readonly print: boolean
   readonly json: boolean
@@ -50,9 +50,6 @@ export const run = (
 ): Effect.Effect<void, InvalidInput | BucketFailed | OutputFailed, Output | FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const output = yield* Output
-    if (options.action !== "setup" && options.action !== "check") {
-      return yield* wrong("ACTION", `expected setup or check, and not ${options.action}`)
-    }
     const origins = yield* originsOf(options.origins)
     if (options.print) {
       const documents = S3Bucket.documents(origins)

@@ -19,7 +19,7 @@ import { Output, type OutputFailed } from "./Output.js"
 
 /** The options of the command. */
 export interface Options {
-  readonly action: string
+  readonly action: "create" | "list" | "revoke"
   readonly id: Option.Option<string>
   readonly tenant: Option.Option<string>
   readonly owner: Option.Option<string>
@@ -114,11 +114,7 @@ export const run = (
 ): Effect.Effect<void, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const actions = { create, list, revoke }
-    const { action } = options
-    if (action !== "create" && action !== "list" && action !== "revoke") {
-      return yield* wrong("ACTION", `expected create, list or revoke, and not ${action}`)
-    }
-    yield* actions[action](options).pipe(
+    yield* actions[options.action](options).pipe(
       Effect.provide(yield* table(options)),
       Effect.provide(Identifiers.layerSecure),
       Effect.catchTags({

@@ -11,12 +11,11 @@ import * as Order from "effect/Order"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import * as Arguments from "./Arguments.js"
-import type * as HelpPage from "./HelpPage.js"
 import { readFile } from "./internal/inputFile.js"
 import { question } from "./internal/nearest.js"
-import { paths } from "./internal/optionKinds.js"
 import { fromConfigError, InvalidInput } from "./InvalidInput.js"
+import type { Page } from "./line/command.js"
+import type { Entry, Words } from "./line/parameter.js"
 
 /** Where the configuration file is. */
 export interface Place {
@@ -31,8 +30,8 @@ export interface Default {
   readonly command: Option.Option<string>
   /** As in the file, such as `maxErrors`. */
   readonly field: string
-  /** As on the command line, such as `--max-errors=3`; none for a flag that is off. */
-  readonly words: ReadonlyArray<string>
+  /** As on the command line; `true` or `false` for a flag. */
+  readonly values: ReadonlyArray<string>
 }
 
 /** Whether a field of the file has a variable, which takes precedence over the file: commands read it as a variable. */
@@ -59,12 +58,12 @@ export const usualPath: Effect.Effect<Option.Option<string>, ConfigError.ConfigE
   }
 )
 
-/** The file for these words: the one that `--config` names, or the usual one if it is there. */
-export const locate = (
-  words: ReadonlyArray<string>
+/** The file for these options: the one that `--config` names, or the usual one if it is there. */
+const locate = (
+  given: Words
 ): Effect.Effect<Option.Option<Place>, InvalidInput, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
-    const named = Arguments.valueOf(words, "--config")
+    const named = given.get("--config")?.at(-1)
     if (named !== undefined) return Option.some({ path: named, named: true })
     const fs = yield* FileSystem.FileSystem
     const usual = yield* usualPath
@@ -78,28 +77,31 @@ const AnyObject = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 const decode = Schema.decode(Schema.parseJson(AnyObject))
 
-const fieldOf = ({ names: [name = ""] }: HelpPage.Entry): string =>
+const fieldOf = ({ names: [name] }: Entry): string =>
   name.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 
 const scalar = Predicate.or(Predicate.isString, Predicate.isNumber)
 
-const expected = (entry: HelpPage.Entry): string =>
-  Option.isNone(entry.value)
+const expected = ({ placeholder, repeated }: Entry): string =>
+  placeholder === undefined
     ? "expected true or false"
-    : entry.repeated
+    : repeated
     ? "expected a text or a list of texts"
     : "expected a text or a number"
 
 // Undefined if the option does not take such a value. The value is not repeated anywhere: it may be a secret
-const wordsOf = (entry: HelpPage.Entry, value: unknown, resolve: (path: string) => string) => {
-  const [name = ""] = entry.names
-  if (Option.isNone(entry.value)) return typeof value === "boolean" ? value ? [name] : [] : undefined
-  const values = Array.isArray(value) && entry.repeated ? value : [value]
+const valuesOf = (
+  { isPath, placeholder, repeated }: Entry,
+  value: unknown,
+  resolve: (path: string) => string
+): ReadonlyArray<string> | undefined => {
+  if (placeholder === undefined) return typeof value === "boolean" ? [String(value)] : undefined
+  const values = Array.isArray(value) && repeated ? value : [value]
   if (!values.every(scalar)) return undefined
-  return values.map((one) => `${name}=${paths.has(name) && one !== "-" ? resolve(String(one)) : one}`)
+  return values.map((one) => isPath && one !== "-" ? resolve(String(one)) : String(one))
 }
 
-const optionsOf = (pages: ReadonlyArray<HelpPage.HelpPage>): ReadonlyMap<string, HelpPage.Entry> =>
+const optionsOf = (pages: ReadonlyArray<Page>): ReadonlyMap<string, Entry> =>
   new Map(
     pages.flatMap(({ options }) => options.map((entry) => [fieldOf(entry), entry] as const)).filter(([field]) =>
       field !== "config"
@@ -118,7 +120,7 @@ export interface Settings {
  */
 export const read = (
   place: Place,
-  pages: ReadonlyArray<HelpPage.HelpPage>
+  pages: ReadonlyArray<Page>
 ): Effect.Effect<Settings, InvalidInput, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const { dirname, join, resolve } = yield* Path.Path
@@ -133,7 +135,7 @@ export const read = (
 
     const defaultsOf = (
       section: ReadonlyArray<readonly [field: string, value: unknown]>,
-      options: ReadonlyMap<string, HelpPage.Entry>,
+      options: ReadonlyMap<string, Entry>,
       command: Option.Option<string>
     ) =>
       Effect.forEach(section, ([field, value]): Effect.Effect<Default, InvalidInput> => {
@@ -142,10 +144,10 @@ export const read = (
         if (entry === undefined) {
           return Effect.fail(invalid(`${at}: unknown field${question(field, options.keys())}`))
         }
-        const words = wordsOf(entry, value, beside)
-        return words === undefined
+        const values = valuesOf(entry, value, beside)
+        return values === undefined
           ? Effect.fail(invalid(`${at}: ${expected(entry)}`))
-          : Effect.succeed({ command, field, words })
+          : Effect.succeed({ command, field, values })
       })
 
     const names = pages.map(({ name }) => name)
@@ -172,31 +174,32 @@ export const read = (
     return { place, defaults: [...general, ...own.flat()] }
   })
 
-const isGiven = (words: ReadonlyArray<string>, { names }: HelpPage.Entry): boolean =>
-  Arguments.optionsOf(words).some((word) =>
-    names.includes(Arguments.nameOf(word)) ||
-    (/^-[^-]{2,}$/.test(word) && names.some((name) => name.length === 2 && word.includes(name.slice(1))))
-  )
+/** The options of a command with its defaults, and what was added, as it would be typed. */
+export interface Applied {
+  readonly options: Words
+  readonly added: Words
+}
 
 /**
- * The command line with the defaults for its command that it does not override, and that have no variable. What is for
- * the command alone is before what is for all.
+ * The options with the defaults for their command that they do not override, and that have no variable. What is for the
+ * command alone comes before what is for all.
  */
 export const applied = (
-  words: ReadonlyArray<string>,
-  page: HelpPage.HelpPage,
-  { defaults, place }: Settings
-): ReadonlyArray<string> => {
-  const added = [...optionsOf([page])].flatMap(([field, entry]) => {
-    const found = defaults.filter((one) =>
-      one.field === field && Option.getOrElse(one.command, () => page.name) === page.name
-    )
-    const [own] = Arr.sort(found, byCommand)
-    return own === undefined || isVariable(field) || isGiven(words, entry) ? [] : own.words
+  given: Words,
+  page: Page,
+  pages: ReadonlyArray<Page>
+): Effect.Effect<Applied, InvalidInput, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function*() {
+    // help takes none
+    const place = page.options.length === 0 ? Option.none() : yield* locate(given)
+    if (Option.isNone(place)) return { options: given, added: new Map() }
+    const { defaults } = yield* read(place.value, pages)
+    const added = [...optionsOf([page])].flatMap(([field, { names: [name] }]) => {
+      const found = defaults.filter((one) =>
+        one.field === field && Option.getOrElse(one.command, () => page.name) === page.name
+      )
+      const [own] = Arr.sort(found, byCommand)
+      return own === undefined || isVariable(field) || given.has(name) ? [] : [[name, own.values] as const]
+    })
+    return { options: new Map([...added, ["--config", [place.value.path]], ...given]), added: new Map(added) }
   })
-  const options = Arguments.optionsOf(words)
-  const named = place.named || page.options.every(({ names }) => !names.includes("--config"))
-    ? []
-    : [`--config=${place.path}`]
-  return [...options, ...added, ...named, ...words.slice(options.length)]
-}

@@ -1,5 +1,4 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { isatty } from "node:tty"
 import * as ExitCode from "./ExitCode.js"
 import * as HangUp from "./internal/hangUp.js"
 import * as Program from "./Program.js"
@@ -7,7 +6,6 @@ import * as Program from "./Program.js"
 NodeRuntime.runMain(
   HangUp.interrupting(Program.run({
     words: process.argv.slice(2),
-    input: { isTTY: isatty(0) },
     out: process.stdout,
     error: process.stderr
   })),

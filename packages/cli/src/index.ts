@@ -1,8 +1,4 @@
-export * as Arguments from "./Arguments.js"
-
 export * as Bulk from "./Bulk.js"
-
-export * as BulkCommand from "./BulkCommand.js"
 
 export * as BulkModel from "./BulkModel.js"
 
@@ -42,8 +38,6 @@ export * as Forecast from "./Forecast.js"
 
 export * as Help from "./Help.js"
 
-export * as HelpPage from "./HelpPage.js"
-
 export * as Inspect from "./Inspect.js"
 
 export * as InvalidInput from "./InvalidInput.js"
@@ -61,8 +55,6 @@ export * as ManualPage from "./ManualPage.js"
 export * as Measure from "./Measure.js"
 
 export * as Output from "./Output.js"
-
-export * as PlainConsole from "./PlainConsole.js"
 
 export * as Printable from "./Printable.js"
 
@@ -87,8 +79,6 @@ export * as Settings from "./Settings.js"
 export * as Shared from "./Shared.js"
 
 export * as Table from "./Table.js"
-
-export * as TransferCommands from "./TransferCommands.js"
 
 export * as UnfinishedUploads from "./UnfinishedUploads.js"
 

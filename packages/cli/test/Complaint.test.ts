@@ -1,4 +1,3 @@
-import { HelpDoc, ValidationError } from "@effect/cli"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, FiberId, Option } from "effect"
 import * as Complaint from "../src/Complaint.js"
@@ -19,7 +18,6 @@ describe("Complaint", () => {
   })
 
   it.each([
-    ["an error that the parser has reported", ValidationError.invalidValue(HelpDoc.p("x"))],
     ["output closed by its reader", new OutputFailed({ code: "EPIPE" })],
     ["a failed single file that is already reported", new UploadsFailed({ failed: 1, files: 1, unauthorized: false })]
   ])("reports nothing for %s", (_, error) => {

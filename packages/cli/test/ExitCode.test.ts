@@ -1,4 +1,3 @@
-import { HelpDoc, ValidationError } from "@effect/cli"
 import { assert, describe, it } from "@effect/vitest"
 import { NotFound, Unauthorized } from "@stevedore/core/ServiceError"
 import { Cause, ConfigError, Exit, FiberId } from "effect"
@@ -10,7 +9,6 @@ import { UploadsFailed } from "../src/Upload.js"
 const answer = { operation: "file", issues: [] }
 
 const codes: ReadonlyArray<readonly [string, unknown, number]> = [
-  ["invalid usage", ValidationError.invalidValue(HelpDoc.p("")), 2],
   ["invalid configuration", ConfigError.MissingData(["A"], ""), 2],
   ["invalid input", new InvalidInput({ input: "a", problem: "b" }), 2],
   ["a rejected token", new Unauthorized({ ...answer, status: 401 }), 3],

@@ -1,27 +1,28 @@
 import { assert, describe, it } from "@effect/vitest"
-import { FastCheck, Option } from "effect"
+import { Array as Arr, FastCheck } from "effect"
 import { stripVTControlCharacters } from "node:util"
 import { runs } from "../../testing/test/support/runs.js"
-import * as CommandLine from "../src/CommandLine.js"
+import { commands } from "../src/commands.js"
 import * as Help from "../src/Help.js"
-import * as HelpPage from "../src/HelpPage.js"
-import { summaries } from "../src/internal/commands.js"
+import * as RootHelp from "../src/internal/rootHelp.js"
+import * as Command from "../src/line/command.js"
 import * as ManualPage from "../src/ManualPage.js"
 
-const pages = CommandLine.pages()
+const pages: ReadonlyArray<Command.Page> = commands
 
 const pageOf = (name: string) => pages.find((page) => page.name === name) ?? assert.fail(name)
 
 const optionOf = (name: string, option: string) =>
   pageOf(name).options.find(({ names }) => names.includes(option)) ?? assert.fail(option)
 
-const printed = (columns: number) =>
-  [Help.ofProgram(columns), ...pages.map((page) => Help.ofCommand(page, columns))].map(stripVTControlCharacters)
+const printed = (columns: number): ReadonlyArray<string> =>
+  [Help.ofProgram(pages, columns), ...pages.map((page) => Help.ofCommand(page, columns))].map(stripVTControlCharacters)
 
-describe("HelpPage", () => {
+const wide = printed(100)
+
+describe("a page of the help", () => {
   it("has every command, with what it takes", () => {
-    assert.deepStrictEqual(pages.map(({ name }) => name), Object.keys(summaries))
-    assert.deepStrictEqual(pages.map(HelpPage.usage), [
+    assert.deepStrictEqual(pages.map(Command.usage), [
       "stevedore upload [OPTIONS] PATH...",
       "stevedore uploads [OPTIONS]",
       "stevedore uploaded [OPTIONS] [PATH]",
@@ -42,22 +43,49 @@ describe("HelpPage", () => {
     ])
   })
 
-  it("reads flags, values, choices and what can be repeated", () => {
-    assert.strictEqual(HelpPage.option(optionOf("upload", "-q")), "-q, --quiet")
-    assert.strictEqual(HelpPage.option(optionOf("upload", "--files")), "--files NUMBER")
-    assert.strictEqual(HelpPage.option(optionOf("upload", "--strategy")), "--strategy auto|single|multipart")
-    assert.strictEqual(HelpPage.option(optionOf("download", "-o")), "-o, --output PATH")
-    assert.strictEqual(HelpPage.option(optionOf("list", "--filter")), "--filter NAME=VALUE ...")
-    assert.deepStrictEqual(optionOf("upload", "--json").value, Option.none())
+  it("shows flags, values, choices and what can be repeated", () => {
+    assert.strictEqual(Command.option(optionOf("upload", "-q")), "-q, --quiet")
+    assert.strictEqual(Command.option(optionOf("upload", "--files")), "--files NUMBER")
+    assert.strictEqual(Command.option(optionOf("upload", "--strategy")), "--strategy auto|single|multipart")
+    assert.strictEqual(Command.option(optionOf("download", "-o")), "-o, --output PATH")
+    assert.strictEqual(Command.option(optionOf("list", "--filter")), "--filter NAME=VALUE ...")
+    assert.strictEqual(Command.option(optionOf("upload", "--json")), "--json")
   })
 
   it("describes every option and argument in its own words", () => {
     for (const { args, name, options } of pages) {
-      for (const { description, names } of [...args, ...options]) {
-        assert.isAbove(description.length, 10, `${name} ${names.join()}`)
-        assert.notMatch(description, /This setting|A true or false|user-defined|One of the following/)
-      }
+      for (const { help, names } of [...args, ...options]) assert.isAbove(help.length, 10, `${name} ${names.join()}`)
     }
+  })
+})
+
+/** What is true of the options of all commands, because words are told apart before their command is known. */
+describe("an option of several commands", () => {
+  const all = [...RootHelp.options, ...pages.flatMap(({ options }) => options)]
+  const byName = Object.entries(
+    Arr.groupBy(all.flatMap((entry) => entry.names.map((name) => [name, entry] as const)), ([name]) => name)
+  )
+
+  it("takes a value in all of them, or in none, and means a path in all or in none", () => {
+    assert.isAbove(byName.length, 80)
+    for (const [name, entries] of byName) {
+      const kinds = new Set(entries.map(([, { isPath, placeholder }]) => `${placeholder === undefined} ${isPath}`))
+      assert.strictEqual(kinds.size, 1, name)
+      assert.strictEqual(name, name.toLowerCase())
+    }
+  })
+
+  it("is no name that an option of the same command has, here or elsewhere", () => {
+    for (const { name, options, unneeded } of pages) {
+      const names = [
+        ...options.flatMap(({ elsewhere, names }) => [...names, ...elsewhere]),
+        ...RootHelp.options.flatMap(({ names }) => names),
+        ...Object.keys(unneeded)
+      ]
+      assert.lengthOf(names, new Set(names).size, name)
+    }
+    const commands = pages.flatMap(({ elsewhere, name }) => [name, ...elsewhere])
+    assert.lengthOf(commands, new Set(commands).size)
   })
 })
 
@@ -80,7 +108,7 @@ describe("Help", () => {
         assert.isTrue(line.length <= columns || unbreakable.length === 1, `${columns}: ${line}`)
       }
       const words = (text: string) => text.split(/[\s\\]+/).filter((word) => word !== "")
-      assert.deepStrictEqual(words(help), words(printed(100)[index] ?? ""))
+      assert.deepStrictEqual(words(help), words(wide[index] ?? ""))
     }
   }, { fastCheck: { numRuns: runs(10) } })
 
@@ -97,9 +125,9 @@ describe("ManualPage", () => {
 
   it("has each command and each of its options", () => {
     for (const page of pages) {
-      assert.include(manual, `.SS ${HelpPage.usage(page).replaceAll("-", "\\-")}`)
+      assert.include(manual, `.SS ${Command.usage(page).replaceAll("-", "\\-")}`)
       for (const option of page.options) {
-        assert.include(manual, `.B ${HelpPage.option(option).replaceAll("-", "\\-")}\n`)
+        assert.include(manual, `.B ${Command.option(option).replaceAll("-", "\\-")}\n`)
       }
     }
     assert.include(manual, "stevedore 1.2.3")

@@ -88,6 +88,7 @@ export default defineConfig({
           text: "Command line",
           items: [
             { text: "Command line", link: "/guide/command-line" },
+            { text: "Options of the command", link: "/guide/command-options" },
             { text: "nohup and terminals", link: "/guide/nohup" },
             { text: "systemd", link: "/guide/systemd" },
             { text: "cron", link: "/guide/cron" },

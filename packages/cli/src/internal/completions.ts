@@ -1,49 +1,113 @@
-/**
- * Completion scripts, mended: the library takes an argument and the value of an option for text, which no shell then
- * completes with a file's name, although the shell would do so without any script.
- */
-import { actions } from "./bulkActions.js"
-import { alone, flags, paths } from "./optionKinds.js"
+/** Completion scripts: a shell completes commands, options, choices, and the names of files where a path is wanted. */
+import type { Page } from "../line/command.js"
+import type { Entry } from "../line/parameter.js"
+import * as RootHelp from "./rootHelp.js"
 
-// Where nothing matches, bash completes a file's name by itself, whatever characters are in it. The library separates the
-// choices of an option with commas, where bash expects spaces: bash would complete all of them as one.
-const bash = (script: string): string =>
-  script
-    .replace(/(?<=compgen -W ")[^"$]+/g, (choices) => choices.replaceAll(",", " "))
-    .replace(/COMPREPLY=\( (?:\$\(compgen -f )?"\$\{cur\}"\)? \)/g, "COMPREPLY=()")
-    .replace(/(?<= stevedore__upload\)\n)[^]*?(?=\n {12};;\n)/, (upload) =>
-      upload
-        .replace(/ \|\| \$\{COMP_CWORD\} -eq \d+/, "")
-        .replace(/(?<=esac\n +)COMPREPLY=.*/, "COMPREPLY=()"))
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-// zsh completes no option after an argument that it does not know of
-const inZsh: ReadonlyMap<string, string> = new Map([
-  ["upload", "*:PATH:_files"],
-  ["download", ":FILE_ID: "],
-  ["bulk", `:ACTION:(${Object.keys(actions).join(" ")})' ':JOB: ' ':PATH:_files`],
-  ["file", ":FILE_ID: "],
-  ["list", ":RESOURCE: "]
-])
+const namesOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<string> => entries.flatMap(({ names }) => names)
 
-const zsh = (script: string): string =>
-  script
-    .replace(/^( +'(--?[\w-]+)\[.*\])(?=' \\$)/gm, (line, given, name: string) =>
-      flags.has(name) || alone.has(name) ? line : `${given}:${paths.has(name) ? "PATH:_files" : "VALUE: "}`)
-    .replace(/(?<= \((\w+)\)\n *_arguments (?:.*\\\n)+)( +)(?=&& ret=0)/g, (indent, command: string) => {
-      const argument = inZsh.get(command)
-      return argument === undefined ? indent : `${indent}'${argument}' \\\n${indent}`
-    })
-
-const fish = (script: string): string =>
-  script
-    .replace(/(-l ([\w-]+) -r) -f(?= -d)/g, (line, given: string, name: string) =>
-      paths.has(`--${name}`) ? `${given} -F` : line)
-    .replace(/(_from upload" -r) -f(?= -d)/, "$1 -F")
-
-/** A completion script that completes the names of files where a file is wanted; none if the text is no such script. */
-export const mended = (text: string): string | undefined => {
-  const script = text.trim()
-  if (script.startsWith("function ")) return bash(script)
-  if (script.startsWith("#compdef ")) return zsh(script)
-  return script.startsWith("complete ") ? fish(script) : undefined
+// Where nothing matches, bash completes a file's name by itself, whatever characters are in it
+const bash = (pages: ReadonlyArray<Page>): ReadonlyArray<string> => {
+  const commands = pages.map(({ name }) => name)
+  const within = (page: string, entries: ReadonlyArray<Entry>): ReadonlyArray<string> =>
+    entries.filter(({ placeholder }) => placeholder !== undefined).map(({ choices, names }) =>
+      `    ${names.map((name) => `${page}:${name}`).join("|")}) choices=${quoted(choices.join(" "))} ;;`
+    )
+  return [
+    "_stevedore_bash_completions() {",
+    "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\" command=\"\" word words choices",
+    "  COMPREPLY=()",
+    "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do",
+    `    case "$word" in ${commands.join("|")}) command="$word"; break ;; esac`,
+    "  done",
+    "  case \"$command:$prev\" in",
+    ...pages.flatMap(({ name, options }) => within(name, options)),
+    ...within("*", RootHelp.options),
+    "    *) choices=\"-\" ;;",
+    "  esac",
+    "  if [[ \"$choices\" == - ]]; then",
+    "    case \"$command\" in",
+    ...pages.map(({ name, options }) => `      ${name}) words=${quoted(namesOf(options).join(" "))} ;;`),
+    `      *) words=${quoted([...commands, ...namesOf(RootHelp.options)].join(" "))} ;;`,
+    "    esac",
+    "    [[ \"$cur\" == -* || \"$command\" == \"\" ]] && choices=\"$words\" || choices=\"\"",
+    "  fi",
+    "  [[ \"$choices\" == \"\" ]] || COMPREPLY=( $(compgen -W \"$choices\" -- \"$cur\") )",
+    "}",
+    "complete -F _stevedore_bash_completions -o nosort -o bashdefault -o default stevedore"
+  ]
 }
+
+const inZsh = ({ choices, isPath }: Entry): string =>
+  choices.length > 0 ? `CHOICE:(${choices.join(" ")})` : isPath ? "PATH:_files" : "VALUE: "
+
+const ofZsh = (entry: Entry): ReadonlyArray<string> =>
+  entry.names.map((name) =>
+    quoted(
+      `${entry.repeated ? "*" : ""}${name}[${entry.help.replace(/[[\]\\]/g, "\\$&")}]${
+        entry.placeholder === undefined ? "" : `:${inZsh(entry)}`
+      }`
+    )
+  )
+
+const argumentInZsh = ({ choices, isPath, names: [name], repeated }: Entry): string =>
+  quoted(
+    `${repeated ? "*" : ""}:${name}:${choices.length > 0 ? `(${choices.join(" ")})` : isPath ? "_files" : " "}`
+  )
+
+const zsh = (pages: ReadonlyArray<Page>): ReadonlyArray<string> => [
+  "#compdef stevedore",
+  "function _stevedore_zsh_completions() {",
+  "  local context curcontext=\"$curcontext\" state line ret=1",
+  "  typeset -A opt_args",
+  "  _arguments -s -C \\",
+  ...RootHelp.options.flatMap(ofZsh).map((line) => `    ${line} \\`),
+  `    '1:COMMAND:(${pages.map(({ name }) => name).join(" ")})' '*::ARGUMENT:->command' && ret=0`,
+  "  case \"$state:${words[1]}\" in",
+  ...pages.map(({ args, name, options }) =>
+    [
+      `    command:${name}) _arguments -s \\`,
+      ...[...options.flatMap(ofZsh), ...args.map(argumentInZsh)].map((line) => `      ${line} \\`),
+      "      && ret=0 ;;"
+    ].join("\n")
+  ),
+  "  esac",
+  "  return ret",
+  "}",
+  "if [ \"$funcstack[1]\" = \"_stevedore_zsh_completions\" ]; then",
+  "  _stevedore_zsh_completions \"$@\"",
+  "else",
+  "  compdef _stevedore_zsh_completions stevedore",
+  "fi"
+]
+
+const fish = (pages: ReadonlyArray<Page>): ReadonlyArray<string> => {
+  const option = (within: string) => ({ choices, help, isPath, names, placeholder }: Entry): string => {
+    const given = names.map((name) => name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`).join(" ")
+    const value = choices.length > 0 ? ` -r -f -a ${quoted(choices.join(" "))}` : isPath ? " -r -F" : " -r -f"
+    return `${within} ${given}${placeholder === undefined ? "" : value} -d ${quoted(help)}`
+  }
+  const outside = "complete -c stevedore -n \"__fish_use_subcommand\""
+  return [
+    ...RootHelp.options.map(option(outside)),
+    ...pages.map(({ name, summary }) => `${outside} -f -a ${name} -d ${quoted(summary)}`),
+    ...pages.flatMap(({ args, name, options }) => {
+      const within = `complete -c stevedore -n "__fish_seen_subcommand_from ${name}"`
+      return [
+        ...options.map(option(within)),
+        ...args.map(({ choices, help, isPath }) =>
+          `${within} ${isPath ? "-F" : `-f${choices.length > 0 ? ` -a ${quoted(choices.join(" "))}` : ""}`} -d ${
+            quoted(help)
+          }`
+        )
+      ]
+    })
+  ]
+}
+
+const scripts = { sh: bash, bash, zsh, fish }
+
+/** The script for a shell. */
+export const script = (shell: keyof typeof scripts, pages: ReadonlyArray<Page>): string =>
+  scripts[shell](pages).join("\n")

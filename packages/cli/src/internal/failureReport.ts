@@ -1,12 +1,8 @@
-import * as HelpDoc from "@effect/cli/HelpDoc"
-import * as ValidationError from "@effect/cli/ValidationError"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Cause from "effect/Cause"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { stripVTControlCharacters } from "node:util"
-import { asWritten } from "../Arguments.js"
 import { OutputFailed } from "../Output.js"
 import * as Reports from "../Reports.js"
 import * as AskedToEnd from "./askedToEnd.js"
@@ -16,10 +12,6 @@ const isKind = Schema.is(ErrorKind.ErrorKind)
 const isError = (error: unknown): error is Reports.KnownError =>
   Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) &&
   Predicate.hasProperty(error, "kind") && isKind(error.kind)
-
-// the parser keeps its words as a document
-const wordsOf = (error: ValidationError.ValidationError): string =>
-  asWritten(stripVTControlCharacters(HelpDoc.toAnsiText(error.error))).trim()
 
 /**
  * The line of `--json` for the end of a run, of which `said` is what would be said in words; none if the reader of the
@@ -32,9 +24,7 @@ export const reportOf = (
   const error = Option.getOrUndefined(Cause.failureOption(cause))
   if (AskedToEnd.isIn(cause) || (error instanceof OutputFailed && error.closed)) return Option.none()
   if (isError(error)) return Option.some({ type: "failed", error: Reports.failure(error) })
-  const rest = ValidationError.isValidationError(error)
-    ? { _tag: error._tag, kind: "input" as const, message: Option.getOrElse(said, () => wordsOf(error)) }
-    : Cause.isInterruptedOnly(cause)
+  const rest = Cause.isInterruptedOnly(cause)
     ? { _tag: "Interrupted", kind: "tryLater" as const, message: Option.getOrElse(said, () => "") }
     // of the five kinds, the one that only somebody else can help with
     : { _tag: "Defect", kind: "refused" as const, message: Option.getOrElse(said, () => "") }

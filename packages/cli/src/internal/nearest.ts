@@ -1,11 +1,24 @@
-import * as AutoCorrect from "@effect/cli/AutoCorrect"
-import * as CliConfig from "@effect/cli/CliConfig"
 import * as Arr from "effect/Array"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
 
+// Levenshtein's, by its table, a row for each character
 const distance = (one: string, other: string): number =>
-  AutoCorrect.levensteinDistance(one, other, CliConfig.defaultConfig)
+  [...one].reduce<ReadonlyArray<number>>(
+    (above, letter, row) =>
+      [...other].reduce<ReadonlyArray<number>>(
+        (line, given, index) => [
+          ...line,
+          Math.min(
+            (line[index] ?? 0) + 1,
+            (above[index + 1] ?? 0) + 1,
+            (above[index] ?? 0) + (letter === given ? 0 : 1)
+          )
+        ],
+        [row + 1]
+      ),
+    Arr.range(0, [...other].length)
+  ).at(-1) ?? 0
 
 // One mistake in a short word, and one in three characters of a long one
 const isNear = (word: string, off: number): boolean => off <= Math.max(1, Math.floor(word.length / 3))

@@ -1,6 +1,7 @@
 /** What the help and the manual page say about the program as a whole. */
-import * as Option from "effect/Option"
-import type * as HelpPage from "../HelpPage.js"
+import { type Entry, flag, option } from "../line/parameter.js"
+import { connection, shared } from "../line/shared.js"
+import { choice } from "../line/values.js"
 
 export const description: ReadonlyArray<string> = [
   "Upload files, download them, and list what the service has. What is interrupted resumes when the same command runs " +
@@ -16,35 +17,30 @@ export const examples: ReadonlyArray<string> = [
   "source <(stevedore --completions bash)"
 ]
 
-const entry = (names: ReadonlyArray<string>, description: string, value?: string): HelpPage.Entry => ({
-  names,
-  value: Option.fromNullable(value),
-  repeated: false,
-  optional: true,
-  description
-})
+/** The options that mean the same without a command. */
+export const accepts = {
+  help: flag({ name: "help", alias: "h", help: "Show this help" }),
+  version: flag({ name: "version", help: "Show the version" }),
+  completions: option({
+    name: "completions",
+    takes: choice("sh", "bash", "fish", "zsh"),
+    help: "Print a completion script for this shell"
+  }),
+  logLevel: option({
+    name: "log-level",
+    takes: choice("all", "trace", "debug", "info", "warning", "error", "fatal", "none"),
+    help: "Log what is of this level, or above it"
+  })
+}
 
-export const help = entry(["--help", "-h"], "Show this help")
+export const options: ReadonlyArray<Entry> = Object.values(accepts).map(({ entry }) => entry)
 
-export const options: ReadonlyArray<HelpPage.Entry> = [
-  entry(["--help", "-h"], "Show this help, or that of a command"),
-  entry(["--version"], "Show the version"),
-  entry(["--completions"], "Print a completion script for this shell", "sh|bash|fish|zsh"),
-  entry(["--wizard"], "Ask for the command and its options")
-]
+/** Those that every command explains after its own: where the service is, and how much is printed. */
+const everywhere: ReadonlySet<Entry> = new Set(
+  Object.values({ ...connection, ...shared }).map(({ entry }) => entry)
+)
 
-// Where the service is, and how much is printed: every command explains them, after its own
-const shared: ReadonlySet<string> = new Set([
-  "--base-url",
-  "--token-file",
-  "--profile",
-  "--allow-insecure-http",
-  "--quiet",
-  "--verbose",
-  "--config"
-])
-
-export const isShared = ({ names }: HelpPage.Entry): boolean => names.some((name) => shared.has(name))
+export const isShared = (entry: Entry): boolean => everywhere.has(entry)
 
 export const environment: ReadonlyArray<readonly [string, string]> = [
   ["STEVEDORE_BASE_URL", "URL of the service"],

@@ -119,7 +119,7 @@ describe("stevedore bulk in a file of SQLite", () => {
       const folder = yield* fs.makeTempDirectoryScoped()
       const store = `${folder}/jobs.db`
       const table: ReadonlyArray<readonly [words: string, env: Readonly<Record<string, string>>, said: RegExp]> = [
-        ["pauze night", {}, /pauze: no such action of bulk: did you mean pause\?/],
+        ["pauze night", {}, /ACTION: expected one of start, run, .*, not "pauze"/],
         ["pause", {}, /JOB: bulk pause needs the name of a job/],
         ["run night", {}, /night: bulk run takes no job/],
         ["cancel night files", {}, /files: bulk cancel takes no path/],

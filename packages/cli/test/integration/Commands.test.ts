@@ -3,7 +3,7 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Serving } from "@stevedore/cli/Reports"
 import { Effect, Schema, Stream } from "effect"
-import { type summaries } from "../../src/internal/commands.js"
+import { commands } from "../../src/commands.js"
 import { run, start } from "./stevedore.js"
 
 /** What makes each command load all that it is, and then end by itself, with what it says. */
@@ -11,7 +11,7 @@ type Case = readonly [words: ReadonlyArray<string>, said: RegExp, env?: Readonly
 
 const nowhere = "postgres://127.0.0.1:1/x"
 
-const firsts: Readonly<Record<keyof typeof summaries, ReadonlyArray<Case>>> = {
+const firsts: Readonly<Record<string, ReadonlyArray<Case>>> = {
   upload: [[["package.json"], /STEVEDORE_BASE_URL: not set/]],
   uploads: [[[], /No unfinished uploads/]],
   uploaded: [[[], /./]],
@@ -50,6 +50,7 @@ describe("every command", () => {
     "comes to its own first message",
     () =>
       Effect.gen(function*() {
+        assert.sameMembers(Object.keys(firsts), commands.map(({ name }) => name))
         const fs = yield* FileSystem.FileSystem
         const cwd = yield* fs.makeTempDirectoryScoped()
         yield* fs.writeFileString(`${cwd}/package.json`, "{}")

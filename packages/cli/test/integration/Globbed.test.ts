@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 import * as Fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { summaries } from "../../src/internal/commands.js"
+import { commands } from "../../src/commands.js"
 import * as Globbed from "../../src/internal/globbed.js"
 import { command } from "./bundle.js"
 import { invoke } from "./invoke.js"
@@ -75,7 +75,7 @@ layer(prepared, { timeout: "2 minutes", excludeTestServices: true })("a name fro
       Effect.gen(function*() {
         const cwd = yield* directory
         const seen = new Set<string>()
-        for (const name of Object.keys(summaries)) {
+        for (const { name } of commands) {
           for (const option of optionsOf((yield* invoke([name, "--help"])).stdout)) seen.add(option)
         }
         assert.includeMembers([...seen], ["--base-url", "--config", "--token-file", "--profile", "--help", "-o", "-q"])

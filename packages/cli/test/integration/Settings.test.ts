@@ -94,7 +94,7 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
     [{ include: [{}] }, /include: expected a text or a list of texts\n$/],
     [{ token: "api.secret" }, /token: not here\. Write it to a file of its own/],
     ["api.secret", /not a JSON object\n$/],
-    [{ files: 0 }, /--files takes a whole number.*\nThe configuration file adds --files=0: see stevedore config/s]
+    [{ files: 0 }, /--files: expected a whole number.*\nThe configuration file adds --files=0: see stevedore config/s]
   ])("%j is refused, without showing a secret", ([settings, message]) =>
     Effect.gen(function*() {
       const { env, folder } = yield* home(settings)

@@ -216,6 +216,7 @@ describe("doctor --write-profile", () => {
         }),
         Effect.provideService(Output.Output, {
           lines: () => Effect.void,
+          styled: () => Effect.void,
           json: () => Effect.void,
           note: () => Effect.void,
           warn: (line) => Effect.sync(() => told.push(line)),

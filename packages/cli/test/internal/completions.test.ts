@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
-import * as CommandLine from "../../src/CommandLine.js"
-import { summaries } from "../../src/internal/commands.js"
-import { paths } from "../../src/internal/optionKinds.js"
+import { commands } from "../../src/commands.js"
+import type { Entry } from "../../src/line/parameter.js"
 import { invoke } from "../integration/invoke.js"
 
 const scriptFor = (shell: string) => Effect.map(invoke(["--completions", shell]), ({ stdout }) => stdout)
@@ -27,52 +26,60 @@ describe("a completion script", () => {
         }
         assert.include(completed("upload", "--"), "--token-file")
         assert.strictEqual(completed("upload", "--verify", ""), "sample all download")
+        assert.strictEqual(completed("whoa"), "whoami")
+        assert.strictEqual(completed("--json", "uploade"), "uploaded")
+        assert.strictEqual(completed("--completions", "f"), "fish")
+        assert.strictEqual(completed("upload", "--verify", "--no"), "")
         assert.match(script, /^complete -F \w+ .*-o default stevedore$/m)
       })
+  )
+
+  const pathOf = ({ choices, isPath, placeholder }: Entry) =>
+    placeholder === undefined ? "" : choices.length > 0 ? choices.join(" ") : isPath ? "PATH" : "VALUE"
+
+  const all = commands.flatMap(({ name, options }) =>
+    options.flatMap((entry) => entry.names.map((option) => [name, option, entry] as const))
   )
 
   it.live("for zsh says of each option whether it has a value, and whether that is a path", () =>
     Effect.gen(function*() {
       const script = yield* scriptFor("zsh")
-      const pages = CommandLine.pages().filter(({ name }) => name in summaries)
-      assert.lengthOf(pages, Object.keys(summaries).length)
-      assert.isAbove(pages.flatMap(({ options }) => options).length, 100)
-      for (const { name, options } of pages) {
-        const ours = new RegExp(`\\(${name}\\)\\n *_arguments ([^]*?)&& ret=0`).exec(script)?.[1] ?? ""
-        for (const { names, value } of options) {
-          for (const option of names) {
-            const given = ours.slice(ours.indexOf(`'${option}[`)).split("\n")[0] ?? ""
-            const expected = Option.isNone(value)
-              ? /\]'/
-              : paths.has(option)
-              ? /\]:PATH:_files'/
-              : /\]:(?:CHOICE:\(.+\)|VALUE: )'/
-            assert.match(given, expected, `${name} ${option}`)
-          }
-        }
+      assert.isAbove(all.length, 100)
+      for (const [name, option, entry] of all) {
+        const ours = script.split(`\n    command:${name}) `)[1]?.split(";;")[0] ?? ""
+        const [line = ""] = ours.split("\n").filter((line) =>
+          line.includes(`'${option}[`) || line.includes(`'*${option}[`)
+        )
+        const [, after = ""] = line.split(/\](?=[:'])/)
+        const expected = { "": "' \\", PATH: ":PATH:_files' \\", VALUE: ":VALUE: ' \\" }[pathOf(entry)]
+        assert.strictEqual(after, expected ?? `:CHOICE:(${pathOf(entry)})' \\`, `${name} ${option}`)
       }
     }))
 
-  it.live("for zsh and fish completes what upload takes with files, and an id with nothing", () =>
+  it.live("for fish says the same", () =>
+    Effect.gen(function*() {
+      const lines = (yield* scriptFor("fish")).split("\n")
+      for (const [name, option, entry] of all) {
+        const typed = option.startsWith("--") ? `-l ${option.slice(2)} ` : `-s ${option.slice(1)} `
+        const line = lines.find((line) => line.includes(`_from ${name}"`) && line.includes(` ${typed}`)) ?? ""
+        const expected = { "": "", PATH: " -r -F", VALUE: " -r -f" }[pathOf(entry)] ?? ` -r -f -a '${pathOf(entry)}'`
+        assert.include(line, `${expected} -d '`, `${name} ${option}`)
+        if (expected === "") assert.notInclude(line, " -r -")
+      }
+    }))
+
+  it.live("for zsh and fish completes what upload takes with files, what has choices with them, and an id with nothing", () =>
     Effect.gen(function*() {
       const zsh = yield* scriptFor("zsh")
-      assert.match(zsh, /\(upload\)\n *_arguments (?:.*\n)+? +'\*:PATH:_files' \\\n +&& ret=0/)
-      assert.match(zsh, /\(download\)\n *_arguments (?:.*\n)+? +':FILE_ID: ' \\\n +&& ret=0/)
-      const fish = yield* scriptFor("fish")
-      assert.match(fish, /_from upload" -r -F -d 'A file/)
-      assert.match(fish, /_from download" -r -f -d 'Id of a file/)
-      const found = [...fish.matchAll(/ -l ([\w-]+) -r -([fF])(?= -d)/g)]
-      assert.isAtLeast(found.length, paths.size)
-      for (const [, option, way] of found) {
-        assert.strictEqual(way, paths.has(`--${option}`) ? "F" : "f", option)
-      }
+      const [ofZsh, ofFish] = [
+        (command: string) => zsh.split(`command:${command}) `)[1]?.split(";;")[0] ?? "",
+        yield* scriptFor("fish")
+      ]
+      assert.include(ofZsh("upload"), "'*:PATH:_files'")
+      assert.include(ofZsh("download"), "'*:FILE_ID: '")
+      assert.include(ofZsh("token"), "':ACTION:(create list revoke)'")
+      assert.match(ofFish, /_from upload" -F -d 'A file/)
+      assert.match(ofFish, /_from download" -f -d 'Id of a file/)
+      assert.match(ofFish, /_from token" -f -a 'create list revoke' -d /)
     }))
-
-  it("takes each option whose value the help calls a file or a path for one", () => {
-    const all = CommandLine.pages().flatMap(({ options }) => options)
-    const found = all.filter(({ names, value }) =>
-      names.includes("--directory") || Option.exists(value, (text) => /(?:FILE|PATH)\b/.test(text))
-    )
-    assert.deepStrictEqual([...paths].sort(), [...new Set(found.flatMap(({ names }) => names))].sort())
-  })
 })

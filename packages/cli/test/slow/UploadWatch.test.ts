@@ -16,6 +16,7 @@ const recording = () => {
   const notes: Array<string> = []
   const output: Service = {
     lines: () => Effect.void,
+    styled: () => Effect.void,
     json: () => Effect.void,
     note: (line) => Effect.sync(() => void notes.push(line)),
     warn: () => Effect.void,

@@ -1,0 +1,142 @@
+/** The commands of one's own service: what they accept, and the help about them. */
+import * as Effect from "effect/Effect"
+import { make, runs } from "../line/command.js"
+import { argument, flag, option, optionalArgument, optionOr } from "../line/parameter.js"
+import { ofMachine } from "../line/shared.js"
+import { called, choice, name, path, text, wholeNumber } from "../line/values.js"
+
+const serving = {
+  host: optionOr({
+    name: "host",
+    takes: text("ADDRESS"),
+    default: "127.0.0.1",
+    help: "Address to listen on; 0.0.0.0 for all, 127.0.0.1 for this machine alone"
+  }),
+  basePath: option({
+    name: "base-path",
+    takes: text("PREFIX"),
+    help: "What stands before every path of the service, such as /api. Default: nothing"
+  }),
+  port: optionOr({
+    name: "port",
+    takes: wholeNumber(0, 65_535),
+    default: 4700,
+    help: "Port of the service; 0 for any free port"
+  }),
+  directory: optionOr({
+    name: "directory",
+    takes: path("PATH"),
+    default: "stevedore-data",
+    help: "Where to keep the files, and what is known about them"
+  }),
+  publicUrl: option({
+    name: "public-url",
+    takes: text("URL"),
+    help:
+      "URL by which clients reach it, where a proxy is before it, which takes a path in it away. Default: where it listens"
+  }),
+  drain: option({
+    name: "drain",
+    takes: called("SECONDS", wholeNumber(0, 3600)),
+    help: "How long requests under way may take when it is asked to end. Default: 30"
+  }),
+  ...ofMachine
+}
+
+const serve = make({
+  name: "serve",
+  summary: "run a service that keeps its files in a directory or a bucket",
+  help:
+    "Run a service that keeps its files in a directory; or, where STEVEDORE_SERVE_DATABASE_URL and STEVEDORE_SERVE_BUCKET " +
+    "name a PostgreSQL and a bucket, one of any number of instances of it",
+  examples: [
+    "stevedore serve",
+    "stevedore serve --directory /srv/files --port 8080 --public-url https://files.example",
+    "stevedore serve --host 0.0.0.0 --base-path /api"
+  ],
+  accepts: serving,
+  run: runs(Effect.all(serving), () => import("../Serve.js"), ({ run }) => run)
+})
+
+const tokens = {
+  action: argument({ name: "ACTION", takes: choice("create", "list", "revoke"), help: "What to do" }),
+  id: optionalArgument({ name: "ID", takes: name, help: "revoke: the id of the token, which list shows" }),
+  tenant: option({
+    name: "tenant",
+    takes: text("NAME"),
+    actions: ["create"],
+    help: "whose files it sees, and no others. Default: default"
+  }),
+  owner: option({
+    name: "owner",
+    takes: text("NAME"),
+    actions: ["create"],
+    help: "who has it; files name it as their author. Default: owner"
+  }),
+  scopes: option({
+    name: "scopes",
+    takes: text("NAMES"),
+    actions: ["create"],
+    help: "what it allows, with a comma between: read, write. Default: both"
+  }),
+  days: option({
+    name: "days",
+    takes: wholeNumber(1, 36_500),
+    actions: ["create"],
+    help: "how long it is valid. Default: 30"
+  }),
+  directory: option({
+    name: "directory",
+    takes: path("PATH"),
+    help: "Directory of a service without a database of its own. Default: stevedore-data, unless " +
+      "STEVEDORE_SERVE_DATABASE_URL is set"
+  }),
+  ...ofMachine
+}
+
+const token = make({
+  name: "token",
+  summary: "make, list and revoke tokens of your service",
+  help: "Make, list and revoke the tokens of your own service. A token is shown once, when it is made",
+  examples: [
+    "stevedore token create --tenant acme --owner ann --scopes read,write --days 30",
+    "stevedore token list",
+    "stevedore token revoke 1kf00nQk9yfWKfsTDni8aO"
+  ],
+  accepts: tokens,
+  run: runs(Effect.all(tokens), () => import("../ServiceTokens.js"), ({ run }) => run)
+})
+
+const storing = {
+  action: argument({ name: "ACTION", takes: choice("setup", "check"), help: "What to do" }),
+  origins: option({
+    name: "origins",
+    takes: text("ORIGINS"),
+    help: "Origins whose pages upload, with a comma between. Default: STEVEDORE_SERVE_ORIGINS, or none"
+  }),
+  print: flag({
+    name: "print",
+    actions: ["setup"],
+    help: "show the rules instead of writing them, to be written by other means"
+  }),
+  ...ofMachine
+}
+
+const bucket = make({
+  name: "bucket",
+  elsewhere: ["mb"],
+  summary: "set up or check the bucket of your service",
+  help:
+    "Set up the bucket of your own service, or check it: the rule by which pages may send to it, the rule that ends what " +
+    "is never completed, what keeps files from being replaced, and the rights of the credential. STEVEDORE_SERVE_BUCKET " +
+    "and its companions name it, as for serve",
+  examples: [
+    "stevedore bucket setup --origins https://app.example",
+    "stevedore bucket setup --origins https://app.example --print",
+    "stevedore bucket check"
+  ],
+  accepts: storing,
+  run: runs(Effect.all(storing), () => import("../ServiceBucket.js"), ({ run }) => run)
+})
+
+export const commands = { serve, token, bucket }

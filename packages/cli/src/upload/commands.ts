@@ -1,0 +1,253 @@
+/** The commands about uploads: what they accept, and the help about them. */
+import * as Effect from "effect/Effect"
+import * as Checksums from "../Checksums.js"
+import * as Choosing from "../Choosing.js"
+import { make, runs } from "../line/command.js"
+import { argumentsOf, flag, option, optionalArgument, optionOr, options } from "../line/parameter.js"
+import { filesElsewhere, limitRate, listed, ofMachine, ofService, partsElsewhere } from "../line/shared.js"
+import { checked, choice, name, path, pathName, size, text, time, wholeNumber } from "../line/values.js"
+
+const pattern = checked("PATTERN", Choosing.problemOf)
+
+/** The options that choose files. */
+const choosing = {
+  include: options({
+    name: "include",
+    takes: pattern,
+    elsewhere: ["include-pattern"],
+    help: "Upload only files that match, such as '*.mp4': as in a gitignore file. Can be repeated"
+  }),
+  exclude: options({
+    name: "exclude",
+    takes: pattern,
+    elsewhere: ["exclude-pattern", "exclude-path"],
+    help: "Leave out files that match, such as 'drafts/': as in a gitignore file. Can be repeated"
+  }),
+  newerThan: option({
+    name: "newer-than",
+    takes: time,
+    elsewhere: ["max-age", "include-after"],
+    help: "Only files changed since: 36h ago, 2d ago, or a date such as 2026-01-31"
+  }),
+  olderThan: option({
+    name: "older-than",
+    takes: time,
+    elsewhere: ["min-age", "include-before"],
+    help: "Only files not changed since then"
+  }),
+  largerThan: option({
+    name: "larger-than",
+    takes: size,
+    elsewhere: ["min-size"],
+    help: "Only files of more bytes than this, such as 20M"
+  }),
+  smallerThan: option({
+    name: "smaller-than",
+    takes: size,
+    elsewhere: ["max-size"],
+    help: "Only files of fewer bytes than this"
+  }),
+  followLinks: flag({
+    name: "follow-links",
+    elsewhere: ["copy-links", "follow-symlinks", "L"],
+    help: "Upload what links in a directory lead to, instead of skipping them"
+  }),
+  skipEmpty: flag({
+    name: "skip-empty",
+    help: "Skip empty files that are named, too. Those in a directory are always skipped"
+  })
+}
+
+const uploading = {
+  paths: argumentsOf({
+    name: "PATH",
+    takes: pathName,
+    help: "A file, a directory to upload with everything in it, or - for standard input"
+  }),
+  strategy: optionOr({
+    name: "strategy",
+    takes: choice("auto", "single", "multipart"),
+    default: "auto",
+    help: "Send each file in one request, in parts, or as suits its size"
+  }),
+  parts: option({
+    name: "parts",
+    takes: wholeNumber(1, 10_000),
+    help: "Number of parts. Default: suited to the connection, or chosen by the service"
+  }),
+  concurrency: option({
+    name: "concurrency",
+    takes: wholeNumber(1, 32),
+    elsewhere: partsElsewhere,
+    help: "Maximum parts of a file in flight. Default: adapted to the measured throughput"
+  }),
+  files: optionOr({
+    name: "files",
+    takes: wholeNumber(1, 64),
+    default: 3,
+    elsewhere: filesElsewhere,
+    help: "Maximum number of files to upload at once"
+  }),
+  verify: optionOr({
+    name: "verify",
+    takes: choice("sample", "all", "download"),
+    default: "sample",
+    help: "Before resuming, compare a sample of the stored parts, or all; download: also read the file back at the end"
+  }),
+  onImpossible: optionOr({
+    name: "on-impossible",
+    takes: choice("fail", "continue"),
+    default: "fail",
+    help: "If the connection is too slow to finish before a file's URLs expire: fail, or try anyway"
+  }),
+  checksum: optionOr({
+    name: "checksum",
+    takes: choice(...Checksums.names),
+    default: "crc32",
+    elsewhere: ["checksum-algorithm"],
+    help: "Checksum algorithm to verify each part with"
+  }),
+  mediaType: option({
+    name: "media-type",
+    takes: text("TYPE"),
+    elsewhere: ["content-type"],
+    help: "Media type, such as video/mp4. Default: by the file's extension"
+  }),
+  name: option({ name: "name", takes: text("NAME"), help: "Name of the file at the service. Default: its own" }),
+  noResume: flag({ name: "no-resume", help: "Start over instead of resuming interrupted uploads" }),
+  ...listed,
+  sourceHeaders: option({
+    name: "source-headers",
+    takes: path("FILE"),
+    help:
+      "File with a line Name: value for each header to send to the server of rows that are URLs. They are never shown, " +
+      "and never sent to another server"
+  }),
+  ...choosing,
+  into: option({
+    name: "into",
+    takes: text("PROJECT_ID"),
+    help:
+      "Make each finished file an entry of this project, once. Its title and fields are the other columns of its row"
+  }),
+  dryRun: flag({
+    name: "dry-run",
+    elsewhere: ["n", "dryrun"],
+    help: "Say what would be sent, how many calls that takes and how long, and send nothing"
+  }),
+  report: option({
+    name: "report",
+    takes: path("FILE"),
+    elsewhere: ["combined"],
+    help: "Write a row for each file, from the start: JSON lines, or a table if it is named .csv"
+  }),
+  retryFailed: option({
+    name: "retry-failed",
+    takes: path("FILE"),
+    help: "Upload the files that failed or were not tried, by the --report of an earlier command"
+  }),
+  failFast: flag({ name: "fail-fast", help: "Stop at the first file that fails" }),
+  maxErrors: option({
+    name: "max-errors",
+    takes: wholeNumber(1),
+    help: "Stop once this many files have failed. Default: never"
+  }),
+  limitRate,
+  again: flag({
+    name: "again",
+    elsewhere: ["ignore-times", "I"],
+    help: "Upload also what is already uploaded and has not changed since"
+  }),
+  check: flag({
+    name: "check",
+    elsewhere: ["c"],
+    help: "Find changed files by their content instead of their date, and ask the service for every file"
+  }),
+  ...ofService
+}
+
+const upload = make({
+  name: "upload",
+  elsewhere: ["copy", "cp", "sync", "pipe"],
+  summary: "upload files and directories",
+  help: "Upload files, and directories with everything in them. Ctrl-C stops; the same command resumes",
+  examples: [
+    "stevedore upload interview.mp4",
+    "stevedore upload interviews/ --limit-rate \"08:00,5M 18:00,off\"",
+    "stevedore upload ./*.mp4 --verify download --checksum sha256",
+    "stevedore upload interview.mp4 --json | jq 'select(.type == \"completed\").file.id'"
+  ],
+  accepts: uploading,
+  unneeded: {
+    "--recursive": "a directory is uploaded with everything in it",
+    "-r": "a directory is uploaded with everything in it",
+    "--progress": "a terminal shows the progress",
+    "-P": "a terminal shows the progress",
+    "--update": "what has not changed is not uploaded again",
+    "--ignore-existing": "what has not changed is not uploaded again"
+  },
+  run: runs(Effect.all(uploading), () => import("../Upload.js"), ({ run }) => run)
+})
+
+const unfinished = {
+  forget: option({
+    name: "forget",
+    takes: text("ID"),
+    help: "Forget this upload: its file then starts over"
+  }),
+  ...ofMachine
+}
+
+const uploads = make({
+  name: "uploads",
+  summary: "list unfinished uploads",
+  help:
+    "List unfinished uploads, one per line: id, name, size, stored parts, phase, age, running or interrupted. Upload the " +
+    "file of an interrupted one again to resume it",
+  examples: ["stevedore uploads", "stevedore uploads --forget 5f0c2a9be1d04477"],
+  accepts: unfinished,
+  run: runs(Effect.all(unfinished), () => import("../UnfinishedUploads.js"), ({ run }) => run)
+})
+
+const finished = {
+  path: optionalArgument({ name: "PATH", takes: pathName, help: "A file, or a directory with everything in it" }),
+  forget: option({
+    name: "forget",
+    takes: text("WHAT"),
+    help: "Forget this file, or a directory with everything in it: it is uploaded again"
+  }),
+  ...ofMachine
+}
+
+const uploaded = make({
+  name: "uploaded",
+  summary: "list what was uploaded",
+  help:
+    "List the files that were uploaded from this machine, one per line: id, path, size, date. An upload skips them as long " +
+    "as they have not changed",
+  examples: ["stevedore uploaded recordings/", "stevedore uploaded --forget recordings/one.wav"],
+  accepts: finished,
+  run: runs(Effect.all(finished), () => import("../Uploaded.js"), ({ run }) => run)
+})
+
+const limiting = {
+  rate: optionalArgument({
+    name: "RATE",
+    takes: name,
+    help: "A rate such as 20M, off, a timetable such as \"08:00,5M 18:00,off\", or show"
+  }),
+  ...ofMachine
+}
+
+const limit = make({
+  name: "limit",
+  summary: "show or change the bandwidth limit of what runs",
+  help:
+    "Show the bandwidth limit of each upload and download that runs, after setting it if a rate is given. It lasts until " +
+    "the command ends",
+  examples: ["stevedore limit", "stevedore limit 5M", "stevedore limit off"],
+  accepts: limiting,
+  run: runs(Effect.all(limiting), () => import("../Limit.js"), ({ run }) => run)
+})
+
+export const commands = { upload, uploads, uploaded, limit }
