@@ -135,7 +135,6 @@ export const doors = {
     }
   },
   cli: {
-    groups: { [start]: ["SandboxServer"], [tools]: ["Measure", "ProgressBar"], [records]: ["ExitCode"] },
-    hides: true
+    groups: { [start]: ["SandboxServer"], [tools]: ["Progress"], [records]: ["Reports"] }
   }
 }

@@ -18,7 +18,7 @@ import {
   run,
   versionsOf
 } from "../../examples/packed/project.js"
-import { commands as all } from "../src/commands.js"
+import { commands as all } from "../src/line/commands.js"
 
 const { folder, tarballs } = packed()
 

@@ -42,19 +42,20 @@ const loadsModules = (module, seen = new Set()) => {
 }
 
 // a command of such a file loads what its file loads
-const { commands } = await import(path("../dist/commands.js"))
+const { commands } = await import(path("../dist/line/commands.js"))
 const commandNames = commands.map(({ name }) => name)
 const files = Object.keys(script.metafile.inputs).filter((input) =>
-  /\/cli\/dist\/\w+\/\w*[cC]ommands?\.js$/.test(input)
+  /\/cli\/dist\/(?!line)\w+\/\w*[cC]ommands?\.js$/.test(input)
 )
 const loaded = await Promise.all(
   files.filter((file) => loadsModules(file)).map((file) => import(path(`../../../${file}`)))
 )
 const commandsOfModules = loaded.flatMap(({ commands = {} }) => Object.keys(commands))
+if (!commandsOfModules.includes("bulk")) throw new Error("what the commands load cannot be told")
 
 const start = await build({
   ...settings,
-  entryPoints: { start: path("../dist/internal/start.js") },
+  entryPoints: { start: path("../dist/start.js") },
   define: {
     "import.meta.url": "urlOfThis",
     commandNames: JSON.stringify(commandNames),

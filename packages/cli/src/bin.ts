@@ -1,7 +1,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as ExitCode from "./ExitCode.js"
-import * as HangUp from "./internal/hangUp.js"
-import * as Program from "./Program.js"
+import * as Program from "./line/program.js"
+import * as ExitCode from "./print/exitCode.js"
+import * as HangUp from "./print/hangUp.js"
 
 NodeRuntime.runMain(
   HangUp.interrupting(Program.run({

@@ -6,12 +6,12 @@ import * as UploadSources from "@stevedore/core/UploadSources"
 import { FaultScript, SandboxLayer } from "@stevedore/testing"
 import { ConfigProvider, Deferred, Effect, Exit, FastCheck as fc, FiberId, Layer, Option } from "effect"
 import { rmSync } from "node:fs"
-import * as DownloadMany from "../src/DownloadMany.js"
-import * as ExitCode from "../src/ExitCode.js"
-import * as FilesFrom from "../src/FilesFrom.js"
-import * as SeparatedValues from "../src/internal/separatedValues.js"
-import * as Output from "../src/Output.js"
-import * as Upload from "../src/Upload.js"
+import * as DownloadMany from "../src/download/many.js"
+import * as FilesFrom from "../src/files/filesFrom.js"
+import * as SeparatedValues from "../src/files/separatedValues.js"
+import * as ExitCode from "../src/print/exitCode.js"
+import * as Output from "../src/print/output.js"
+import * as Upload from "../src/upload/upload.js"
 
 // For a longer run: STEVEDORE_OUTCOMES=10000
 const numRuns = Number(process.env["STEVEDORE_OUTCOMES"] ?? (process.env["STEVEDORE_PROPERTIES"] === "whole" ? 100 : 2))

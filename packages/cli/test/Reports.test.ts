@@ -3,7 +3,7 @@ import { RequestRejected } from "@stevedore/core/ServiceError"
 import { SourceUnreadable } from "@stevedore/core/SourceError"
 import * as UploadProgress from "@stevedore/core/UploadProgress"
 import { Duration, Option, Schema } from "effect"
-import * as Reports from "../src/Reports.js"
+import * as Reports from "../src/print/reports.js"
 
 const decode = Schema.decodeUnknownSync(Reports.UploadReport, { onExcessProperty: "error" })
 

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { expect } from "vitest"
-import { commands } from "../src/commands.js"
-import * as RootHelp from "../src/internal/rootHelp.js"
-import * as Command from "../src/line/command.js"
-import type { Entry } from "../src/line/parameter.js"
+import { commands } from "../src/line/commands.js"
+import * as RootHelp from "../src/line/programHelp.js"
+import * as Command from "../src/options/command.js"
+import type { Entry } from "../src/options/parameter.js"
 
 const cell = (text: string): string => text.replace(/[|<>*]/g, "\\$&")
 

@@ -3,8 +3,7 @@ import { FileSystem } from "@effect/platform"
 import { PgClient } from "@effect/sql-pg"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Bulk, BulkSources } from "@stevedore/bulk"
-import * as Measure from "@stevedore/cli/Measure"
-import * as ProgressBar from "@stevedore/cli/ProgressBar"
+import * as Progress from "@stevedore/cli/Progress"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import { Clock, Console, Data, Duration, Effect, Layer, Option, Redacted, Schedule, Stream } from "effect"
 import { spawn } from "node:child_process"
@@ -75,8 +74,8 @@ const board = (runners: ReadonlyArray<Runner>, startedAt: number) => (progress: 
       (runner) => Effect.map(heldBy(runner), (chunks) => `${runner.name} ${runner.fate()} (${chunks})`)
     )
     const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
-    const bar = ProgressBar.drawn(Measure.percent(uploaded + failed, total), [[`${uploaded} of ${total} files`]], 60)
-    const left = Option.match(timeLeft, { onNone: () => "", onSome: (time) => `${Measure.duration(time)} left` })
+    const bar = Progress.drawn(Progress.percent(uploaded + failed, total), [[`${uploaded} of ${total} files`]], 60)
+    const left = Option.match(timeLeft, { onNone: () => "", onSome: (time) => `${Progress.duration(time)} left` })
     yield* Console.log([`${Duration.toSeconds(took).toFixed(0).padStart(5)} s`, bar, ...standing, left].join("  "))
   })
 

@@ -1,9 +1,9 @@
 /** `stevedore bulk`: what it accepts, and the help about it. */
 import * as Effect from "effect/Effect"
-import { make, runs } from "../line/command.js"
-import { argument, flag, option, optionalArgument, optionOr, options } from "../line/parameter.js"
-import { filesElsewhere, ofService } from "../line/shared.js"
-import { choice, name, path, pathName, text, wholeNumber } from "../line/values.js"
+import { make, runs } from "../options/command.js"
+import { argument, flag, option, optionalArgument, optionOr, options } from "../options/parameter.js"
+import { filesElsewhere, ofService } from "../options/shared.js"
+import { choice, name, path, pathName, text, wholeNumber } from "../options/values.js"
 
 /** What the command does. */
 const actions = choice(
@@ -115,7 +115,7 @@ const bulk = make({
     "stevedore bulk failures archive-2026 --json | jq .path"
   ],
   accepts: jobs,
-  run: runs(Effect.all(jobs), () => import("../Bulk.js"), ({ run }) => run)
+  run: runs(Effect.all(jobs), () => import("./bulk.js"), ({ run }) => run)
 })
 
 export const commands = { bulk }

@@ -1,9 +1,9 @@
 /** `stevedore doctor`: what it accepts, and the help about it. */
 import * as Effect from "effect/Effect"
-import { make, runs } from "../line/command.js"
-import { flag, option } from "../line/parameter.js"
-import { ofService } from "../line/shared.js"
-import { path, text } from "../line/values.js"
+import { make, runs } from "../options/command.js"
+import { flag, option } from "../options/parameter.js"
+import { ofService } from "../options/shared.js"
+import { path, text } from "../options/values.js"
 
 const checking = {
   file: option({
@@ -38,7 +38,7 @@ const doctor = make({
     "stevedore doctor --json | jq 'select(.outcome == \"failed\")'"
   ],
   accepts: checking,
-  run: runs(Effect.all(checking), () => import("../Doctor.js"), ({ run }) => run)
+  run: runs(Effect.all(checking), () => import("./doctor.js"), ({ run }) => run)
 })
 
 export const commands = { doctor }

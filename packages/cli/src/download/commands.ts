@@ -1,9 +1,9 @@
 /** `stevedore download`: what it accepts, and the help about it. */
 import * as Effect from "effect/Effect"
-import { make, runs } from "../line/command.js"
-import { argumentsOf, flag, option, optionOr } from "../line/parameter.js"
-import { fileId, filesElsewhere, limitRate, listed, ofService } from "../line/shared.js"
-import { path, wholeNumber } from "../line/values.js"
+import { make, runs } from "../options/command.js"
+import { argumentsOf, flag, option, optionOr } from "../options/parameter.js"
+import { fileId, filesElsewhere, limitRate, listed, ofService } from "../options/shared.js"
+import { path, wholeNumber } from "../options/values.js"
 
 const downloading = {
   fileIds: argumentsOf(fileId),
@@ -51,7 +51,7 @@ const download = make({
     "stevedore download --files-from ids.txt --directory recordings"
   ],
   accepts: downloading,
-  run: runs(Effect.all(downloading), () => import("../Download.js"), ({ runAny }) => runAny)
+  run: runs(Effect.all(downloading), () => import("./download.js"), ({ runAny }) => runAny)
 })
 
 export const commands = { download }

@@ -5,7 +5,7 @@
 import * as Arr from "effect/Array"
 import type * as Option from "effect/Option"
 import { parseArgs } from "node:util"
-import type { Entry, Words } from "./parameter.js"
+import type { Entry, Words } from "../options/parameter.js"
 
 /** What is wrong with a word. */
 export type Mistake =

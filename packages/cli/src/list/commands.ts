@@ -2,10 +2,10 @@
 import type { Sort } from "@stevedore/core/Lists"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { make, runs } from "../line/command.js"
-import { argument, flag, option, options } from "../line/parameter.js"
-import { ofService, oneFileId } from "../line/shared.js"
-import { matching, name, path, text, wholeNumber } from "../line/values.js"
+import { make, runs } from "../options/command.js"
+import { argument, flag, option, options } from "../options/parameter.js"
+import { ofService, oneFileId } from "../options/shared.js"
+import { matching, name, path, text, wholeNumber } from "../options/values.js"
 
 const ofFile = { fileId: oneFileId, ...ofService }
 
@@ -16,7 +16,7 @@ const file = make({
   help: "Show the record of a file",
   examples: ["stevedore file 1kf00nQk9yfWKfsTDni8aO"],
   accepts: ofFile,
-  run: runs(Effect.all(ofFile), () => import("../Inspect.js"), ({ file }) => file)
+  run: runs(Effect.all(ofFile), () => import("./inspect.js"), ({ file }) => file)
 })
 
 const whoami = make({
@@ -25,7 +25,7 @@ const whoami = make({
   help: "Show whom the token belongs to",
   examples: ["stevedore whoami"],
   accepts: ofService,
-  run: runs(Effect.all(ofService), () => import("../Inspect.js"), ({ whoami }) => whoami)
+  run: runs(Effect.all(ofService), () => import("./inspect.js"), ({ whoami }) => whoami)
 })
 
 const walking = {
@@ -83,7 +83,7 @@ const list = make({
     "stevedore list contacts --json --resume contacts.checkpoint >> contacts.jsonl"
   ],
   accepts: listing,
-  run: runs(Effect.all(listing), () => import("../ListItems.js"), ({ run }) => run)
+  run: runs(Effect.all(listing), () => import("./list.js"), ({ run }) => run)
 })
 
 const ofProjects = Effect.map(Effect.all(walking), (given) => ({
@@ -100,7 +100,7 @@ const projects = make({
   help: "List the projects. Short for: stevedore list projects",
   examples: ["stevedore projects --limit 20 --json | jq .title"],
   accepts: walking,
-  run: runs(ofProjects, () => import("../ListItems.js"), ({ run }) => run)
+  run: runs(ofProjects, () => import("./list.js"), ({ run }) => run)
 })
 
 export const commands = { file, projects, list, whoami }

@@ -1,9 +1,9 @@
-/** The commands of one's own service: what they accept, and the help about them. */
+/** The commands of one's own service, which load what a user has beside this package: what they accept, and the help about them. */
 import * as Effect from "effect/Effect"
-import { make, runs } from "../line/command.js"
-import { argument, flag, option, optionalArgument, optionOr } from "../line/parameter.js"
-import { ofMachine } from "../line/shared.js"
-import { called, choice, name, path, text, wholeNumber } from "../line/values.js"
+import { make, runs } from "../options/command.js"
+import { argument, option, optionalArgument, optionOr } from "../options/parameter.js"
+import { ofMachine } from "../options/shared.js"
+import { called, choice, name, path, text, wholeNumber } from "../options/values.js"
 
 const serving = {
   host: optionOr({
@@ -55,7 +55,7 @@ const serve = make({
     "stevedore serve --host 0.0.0.0 --base-path /api"
   ],
   accepts: serving,
-  run: runs(Effect.all(serving), () => import("../Serve.js"), ({ run }) => run)
+  run: runs(Effect.all(serving), () => import("./serve.js"), ({ run }) => run)
 })
 
 const tokens = {
@@ -104,39 +104,7 @@ const token = make({
     "stevedore token revoke 1kf00nQk9yfWKfsTDni8aO"
   ],
   accepts: tokens,
-  run: runs(Effect.all(tokens), () => import("../ServiceTokens.js"), ({ run }) => run)
+  run: runs(Effect.all(tokens), () => import("./tokens.js"), ({ run }) => run)
 })
 
-const storing = {
-  action: argument({ name: "ACTION", takes: choice("setup", "check"), help: "What to do" }),
-  origins: option({
-    name: "origins",
-    takes: text("ORIGINS"),
-    help: "Origins whose pages upload, with a comma between. Default: STEVEDORE_SERVE_ORIGINS, or none"
-  }),
-  print: flag({
-    name: "print",
-    actions: ["setup"],
-    help: "show the rules instead of writing them, to be written by other means"
-  }),
-  ...ofMachine
-}
-
-const bucket = make({
-  name: "bucket",
-  elsewhere: ["mb"],
-  summary: "set up or check the bucket of your service",
-  help:
-    "Set up the bucket of your own service, or check it: the rule by which pages may send to it, the rule that ends what " +
-    "is never completed, what keeps files from being replaced, and the rights of the credential. STEVEDORE_SERVE_BUCKET " +
-    "and its companions name it, as for serve",
-  examples: [
-    "stevedore bucket setup --origins https://app.example",
-    "stevedore bucket setup --origins https://app.example --print",
-    "stevedore bucket check"
-  ],
-  accepts: storing,
-  run: runs(Effect.all(storing), () => import("../ServiceBucket.js"), ({ run }) => run)
-})
-
-export const commands = { serve, token, bucket }
+export const commands = { serve, token }

@@ -1,9 +1,9 @@
 /** `stevedore sandbox`: what it accepts, and the help about it. */
 import * as Effect from "effect/Effect"
-import { make, runs } from "../line/command.js"
-import { option, optionOr } from "../line/parameter.js"
-import { ofMachine } from "../line/shared.js"
-import { called, path, text, wholeNumber } from "../line/values.js"
+import { make, runs } from "../options/command.js"
+import { option, optionOr } from "../options/parameter.js"
+import { ofMachine } from "../options/shared.js"
+import { called, path, text, wholeNumber } from "../options/values.js"
 
 const trying = {
   port: optionOr({
@@ -57,7 +57,7 @@ const sandbox = make({
     "echo 'on(\"put\").times(2).answer(503, \"SlowDown\")' > bad-day.faults && stevedore sandbox --faults bad-day.faults"
   ],
   accepts: trying,
-  run: runs(Effect.all(trying), () => import("../SandboxServer.js"), ({ run }) => run)
+  run: runs(Effect.all(trying), () => import("./sandbox.js"), ({ run }) => run)
 })
 
 export const commands = { sandbox }

@@ -1,11 +1,11 @@
 /** The commands about uploads: what they accept, and the help about them. */
 import * as Effect from "effect/Effect"
-import * as Checksums from "../Checksums.js"
-import * as Choosing from "../Choosing.js"
-import { make, runs } from "../line/command.js"
-import { argumentsOf, flag, option, optionalArgument, optionOr, options } from "../line/parameter.js"
-import { filesElsewhere, limitRate, listed, ofMachine, ofService, partsElsewhere } from "../line/shared.js"
-import { checked, choice, name, path, pathName, size, text, time, wholeNumber } from "../line/values.js"
+import { make, runs } from "../options/command.js"
+import { argumentsOf, flag, option, optionalArgument, optionOr, options } from "../options/parameter.js"
+import { filesElsewhere, limitRate, listed, ofMachine, ofService, partsElsewhere } from "../options/shared.js"
+import { checked, choice, name, path, pathName, size, text, time, wholeNumber } from "../options/values.js"
+import * as Checksums from "./checksums.js"
+import * as Choosing from "./choosing.js"
 
 const pattern = checked("PATTERN", Choosing.problemOf)
 
@@ -186,7 +186,7 @@ const upload = make({
     "--update": "what has not changed is not uploaded again",
     "--ignore-existing": "what has not changed is not uploaded again"
   },
-  run: runs(Effect.all(uploading), () => import("../Upload.js"), ({ run }) => run)
+  run: runs(Effect.all(uploading), () => import("./upload.js"), ({ run }) => run)
 })
 
 const unfinished = {
@@ -206,7 +206,7 @@ const uploads = make({
     "file of an interrupted one again to resume it",
   examples: ["stevedore uploads", "stevedore uploads --forget 5f0c2a9be1d04477"],
   accepts: unfinished,
-  run: runs(Effect.all(unfinished), () => import("../UnfinishedUploads.js"), ({ run }) => run)
+  run: runs(Effect.all(unfinished), () => import("./unfinished.js"), ({ run }) => run)
 })
 
 const finished = {
@@ -227,7 +227,7 @@ const uploaded = make({
     "as they have not changed",
   examples: ["stevedore uploaded recordings/", "stevedore uploaded --forget recordings/one.wav"],
   accepts: finished,
-  run: runs(Effect.all(finished), () => import("../Uploaded.js"), ({ run }) => run)
+  run: runs(Effect.all(finished), () => import("./uploaded.js"), ({ run }) => run)
 })
 
 const limiting = {
@@ -247,7 +247,7 @@ const limit = make({
     "the command ends",
   examples: ["stevedore limit", "stevedore limit 5M", "stevedore limit off"],
   accepts: limiting,
-  run: runs(Effect.all(limiting), () => import("../Limit.js"), ({ run }) => run)
+  run: runs(Effect.all(limiting), () => import("./limit.js"), ({ run }) => run)
 })
 
 export const commands = { upload, uploads, uploaded, limit }

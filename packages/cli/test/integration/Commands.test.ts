@@ -3,7 +3,7 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Serving } from "@stevedore/cli/Reports"
 import { Effect, Schema, Stream } from "effect"
-import { commands } from "../../src/commands.js"
+import { commands } from "../../src/line/commands.js"
 import { run, start } from "./stevedore.js"
 
 /** What makes each command load all that it is, and then end by itself, with what it says. */

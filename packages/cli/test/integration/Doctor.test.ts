@@ -1,11 +1,11 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import * as DoctorReport from "@stevedore/cli/DoctorReport"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import { FaultScript, type SandboxOptions } from "@stevedore/testing"
 import { ConfigProvider, Deferred, Effect, Exit, Option, Redacted, Schema } from "effect"
-import * as Program from "../../src/Program.js"
+import * as Program from "../../src/line/program.js"
+import * as DoctorReport from "../../src/print/doctorReport.js"
 import { type Environment, invoke, jsonLines, sinkOf } from "./invoke.js"
 
 const decode = Schema.decodeUnknownSync(Schema.Array(DoctorReport.DoctorReport), { onExcessProperty: "error" })

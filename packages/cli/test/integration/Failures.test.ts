@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import { Cause, Effect, FiberId, Option, Schema } from "effect"
-import { reportOf } from "../../src/internal/failureReport.js"
+import { reportOf } from "../../src/line/failureReport.js"
 import { type Environment, invoke, jsonLines } from "./invoke.js"
 import { listening } from "./listening.js"
 

@@ -2,9 +2,9 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
-import * as UploadReports from "@stevedore/cli/UploadReports"
 import { Effect, Layer, Schema } from "effect"
-import { StandardInput } from "../../src/internal/standardInput.js"
+import { StandardInput } from "../../src/files/standardInput.js"
+import * as UploadReports from "../../src/print/uploadReports.js"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 
 const reportsOf = (stdout: string) =>

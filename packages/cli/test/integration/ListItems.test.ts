@@ -2,9 +2,9 @@ import { Error as PlatformError, FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Deferred, Effect, Fiber, Layer, Option } from "effect"
-import * as ExitCode from "../../src/ExitCode.js"
-import * as ListItems from "../../src/ListItems.js"
-import * as Output from "../../src/Output.js"
+import * as ListItems from "../../src/list/list.js"
+import * as ExitCode from "../../src/print/exitCode.js"
+import * as Output from "../../src/print/output.js"
 import { invoke, jsonLines, Sandbox, sandbox, sinkOf } from "./invoke.js"
 
 const silent = sinkOf(() => {})

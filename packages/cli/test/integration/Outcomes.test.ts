@@ -1,11 +1,11 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import * as FilesFrom from "@stevedore/cli/FilesFrom"
 import { Effect, Layer, Option, Stream } from "effect"
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as FilesFrom from "../../src/files/filesFrom.js"
 import { jsonLines, Sandbox, sandbox } from "./invoke.js"
 import { interrupt, isGone, run, start } from "./stevedore.js"
 

@@ -1,9 +1,9 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import * as UploadReports from "@stevedore/cli/UploadReports"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import { Clock, Duration, Effect, Fiber, Layer, Option, Schema } from "effect"
+import * as UploadReports from "../../src/print/uploadReports.js"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 
 const bytes = Uint8Array.from({ length: 1_200_000 }, (_, index) => (index * 7919) % 251)

@@ -1,11 +1,11 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
-import * as ExitCode from "@stevedore/cli/ExitCode"
 import * as Reports from "@stevedore/cli/Reports"
 import { Effect, Layer, Schedule, Schema, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import * as ExitCode from "../../src/print/exitCode.js"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 import { interrupt, isGone, run, start } from "./stevedore.js"
 

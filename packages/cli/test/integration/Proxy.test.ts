@@ -1,10 +1,10 @@
 import { FileSystem, Headers } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import * as DoctorReport from "@stevedore/cli/DoctorReport"
 import { RetryPolicy } from "@stevedore/core"
 import { Effect, Layer, Record, Schema } from "effect"
 import { tunnels } from "../../../testing/test/support/tunnels.js"
+import * as DoctorReport from "../../src/print/doctorReport.js"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 
 const service = "http://files.test"

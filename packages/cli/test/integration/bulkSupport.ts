@@ -1,9 +1,9 @@
 import { FileSystem } from "@effect/platform"
 import { assert } from "@effect/vitest"
-import * as BulkReports from "@stevedore/cli/BulkReports"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import type { SandboxOptions } from "@stevedore/testing"
 import { Effect, Option, Redacted, Schema } from "effect"
+import * as BulkReports from "../../src/print/bulkReports.js"
 import { jsonLines } from "./invoke.js"
 
 /** A sandbox in this process, files for it, and the environment of commands that upload them. */

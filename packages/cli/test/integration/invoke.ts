@@ -1,8 +1,8 @@
 import { Listening } from "@stevedore/cli/Reports"
 import { ConfigProvider, Context, Deferred, Effect, Exit, FiberId, Layer, Schema } from "effect"
-import * as ExitCode from "../../src/ExitCode.js"
-import type { Sink } from "../../src/Output.js"
-import * as Program from "../../src/Program.js"
+import * as Program from "../../src/line/program.js"
+import * as ExitCode from "../../src/print/exitCode.js"
+import type { Sink } from "../../src/print/output.js"
 
 export interface Ended {
   readonly code: number

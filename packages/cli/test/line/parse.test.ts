@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck, Option } from "effect"
 import { runs } from "../../../testing/test/support/runs.js"
-import { commands } from "../../src/commands.js"
-import * as RootHelp from "../../src/internal/rootHelp.js"
-import type { Entry } from "../../src/line/parameter.js"
+import { commands } from "../../src/line/commands.js"
 import { parse } from "../../src/line/parse.js"
+import * as RootHelp from "../../src/line/programHelp.js"
+import type { Entry } from "../../src/options/parameter.js"
 
 const pages = new Map(commands.map((page) => [page.name, page]))
 

@@ -1,0 +1,3 @@
+/** Sizes, speeds, times and bars, as the command shows them on a terminal. */
+export { bytes, duration, percent, speed } from "./print/measure.js"
+export { drawn } from "./print/progressBar.js"

@@ -1,0 +1,205 @@
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Downloads from "@stevedore/core/Downloads"
+import * as RateLimit from "@stevedore/core/RateLimit"
+import { ServiceApi } from "@stevedore/core/ServiceApi"
+import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { Buffer } from "node:buffer"
+import * as Measure from "../print/measure.js"
+import type { Check, Finding, Found, Needs } from "../profile/trial.js"
+import * as Trial from "../profile/trial.js"
+import { present, told } from "../profile/trial.js"
+import { clock } from "./clock.js"
+import * as Storage from "./storage.js"
+
+/** What else the caller wants to know. */
+export interface Wishes {
+  /** A file to upload later, with its size in bytes. It is not sent. */
+  readonly file: Option.Option<{ readonly path: string; readonly size: number }>
+  /** The origin of web pages that will upload. */
+  readonly origin: Option.Option<string>
+}
+
+const tokenRequest = ({ baseUrl, profile }: ServiceWithToken) =>
+  HttpClientRequest.get(`${baseUrl}${profile.paths.tokenInfo}`)
+
+const connection: Check<Needs> = {
+  id: "connection",
+  title: "DNS and TLS",
+  remedy: "Check the network.",
+  needs: [],
+  run: (found) =>
+    Effect.map(
+      found.proxy === undefined
+        ? Trial.reach(new URL(found.service.baseUrl))
+        : Trial.reachBy(found.proxy, tokenRequest(found.service)),
+      (words): Finding => {
+        found.reached = true
+        return { found: words }
+      }
+    )
+}
+
+const token: Check<Needs> = {
+  id: "token",
+  title: "token",
+  remedy: "Ask the service's administrator for another token.",
+  needs: ["reached"],
+  run: () =>
+    Effect.gen(function*() {
+      const info = yield* told(Effect.flatMap(ServiceApi, (api) => api.tokenInfo))
+      if (Option.isNone(info)) return { found: "this service does not tell" }
+      const { id, subdomain } = info.value
+      return {
+        found: `accepted: ${[subdomain, id === undefined ? undefined : `(${id})`].filter(Boolean).join(" ")}`,
+        note: "The service does not say when it expires: such tokens last 30 days and are not renewed."
+      }
+    })
+}
+
+const rateLimit: Check<Needs> = {
+  id: "rate-limit",
+  title: "rate limit",
+  remedy: "Wait until the window ends, or use this workspace from fewer programs at once.",
+  needs: ["reached"],
+  run: () =>
+    Effect.flatMap(Effect.flatMap(ServiceApi, (api) => api.rateLimit), (status) =>
+      Option.match(status, {
+        onNone: () => Effect.succeed<Finding>({ found: "the service reports none" }),
+        onSome: (known) => {
+          const words = `${known.remaining} of ${known.limit} calls left in this window`
+          return known.remaining === 0
+            ? Effect.fail(Trial.problem(words))
+            : Effect.succeed({
+              found: words,
+              note: RateLimit.isNearEnd(known)
+                ? "Few calls are left: other programs use this workspace too."
+                : undefined
+            })
+        }
+      }))
+}
+
+const settled = (found: Found, fileId: string) => {
+  found.left = found.left.map((one) => one.fileId === fileId ? { ...one, kind: "file" as const } : one)
+}
+
+const complete: Check<Needs> = {
+  id: "complete",
+  title: "Complete",
+  remedy: "Run it again; if it fails again, give the service's operator the request id.",
+  needs: ["single", "multipart", "singleReceipt", "partReceipts"],
+  run: (found) =>
+    Effect.gen(function*() {
+      const api = yield* ServiceApi
+      const [single, multipart] = [yield* present(found.single), yield* present(found.multipart)]
+      const etag = found.singleReceipt?.etag
+      yield* told(api.completeUpload({ ...single, etag, size: found.singleContent.byteLength }))
+      settled(found, single.fileId)
+      found.fileId = single.fileId
+      const parts = yield* present(found.partReceipts)
+      yield* told(api.completeLargeUpload({ ...multipart, parts }))
+      settled(found, multipart.fileId)
+      found.fileId = multipart.fileId
+      return { found: "single and multipart" }
+    })
+}
+
+const contentBehind = (found: Found): Uint8Array =>
+  found.fileId === found.multipart?.fileId ? found.largeContent : found.singleContent
+
+const inspect: Check<Needs> = {
+  id: "inspect",
+  title: "inspect",
+  remedy: "Give the service's operator the id of the file.",
+  needs: ["fileId"],
+  run: (found) =>
+    Effect.gen(function*() {
+      const fileId = yield* present(found.fileId)
+      const { name, size, status } = yield* told(Effect.flatMap(ServiceApi, (api) => api.file(fileId)))
+      const expected = contentBehind(found).byteLength
+      if (size !== undefined && size !== expected) {
+        return yield* Effect.fail(Trial.problem(`its record says ${size} bytes, but ${expected} were sent`))
+      }
+      return { found: `${name} is ${status}` }
+    })
+}
+
+const download: Check<Needs> = {
+  id: "download",
+  title: "download and compare",
+  remedy: "If the answer was not the file, try the profile's other form of download: content or link.",
+  needs: ["fileId"],
+  run: (found) =>
+    Effect.gen(function*() {
+      const fileId = yield* present(found.fileId)
+      const chunks = yield* told(Stream.runCollect(Downloads.stream(fileId)))
+      const bytes = Buffer.concat([...chunks])
+      return bytes.equals(contentBehind(found))
+        ? { found: `${Measure.bytes(bytes.byteLength)}, byte for byte identical` }
+        : yield* Effect.fail(Trial.problem(`received ${bytes.byteLength} bytes, which differ from what was sent`))
+    })
+}
+
+const lifeOf = (found: Found): number => {
+  const seconds = found.service.profile.urlLifetimeSeconds
+  const url = found.multipart?.urls[0]
+  return url === undefined ? seconds : Option.getOrElse(
+    Option.zipWith(url.deadline, url.signedAt, (end, start) => (end.getTime() - start.getTime()) / 1000),
+    () => seconds
+  )
+}
+
+const throughput = (file: Wishes["file"]): Check<Needs> => ({
+  id: "throughput",
+  title: "throughput",
+  remedy: "Use a faster connection, or split the file.",
+  needs: ["speed"],
+  run: (found) =>
+    Effect.gen(function*() {
+      const speed = yield* present(found.speed)
+      const life = lifeOf(found)
+      const most = found.service.profile.limits.multipartSize
+      const largest = Math.min(most, Math.floor(speed * life))
+      const words = `${Measure.speed(speed)} over one connection: up to ${Measure.bytes(largest)}${
+        largest === most ? " (the service's limit)" : ""
+      } in the ${Measure.duration(Duration.seconds(life))} before the URLs expire`
+      if (Option.isNone(file)) return { found: words }
+      const { path, size } = file.value
+      if (size === 0) {
+        return yield* Effect.fail(Trial.problem(`${path} is empty`, "The service does not accept empty files."))
+      }
+      if (size > most) {
+        return yield* Effect.fail(
+          Trial.problem(
+            `${path} has ${Measure.bytes(size)}, but the limit is ${Measure.bytes(most)}`,
+            "Split the file."
+          )
+        )
+      }
+      return size <= largest
+        ? { found: `${words}. ${path} takes about ${Measure.duration(Duration.seconds(Math.max(1, size / speed)))}` }
+        : yield* Effect.fail(Trial.problem(`${words}. ${path} has ${Measure.bytes(size)}`))
+    })
+})
+
+/** The checks after the configuration, in order. */
+export const all = (wishes: Wishes): ReadonlyArray<Check<Needs>> => [
+  connection,
+  token,
+  rateLimit,
+  Storage.initiate,
+  clock,
+  Storage.singlePut,
+  Storage.encryption,
+  Storage.partPut,
+  Storage.etag,
+  Storage.cors(wishes.origin),
+  complete,
+  inspect,
+  download,
+  throughput(wishes.file)
+]

@@ -1,0 +1,265 @@
+/** `stevedore doctor`: tries every step of an upload, one after the other, and says what to do if one fails. */
+import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as RetryPolicy from "@stevedore/core/RetryPolicy"
+import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
+import type { HttpProxy } from "@stevedore/node/HttpProxy"
+import * as NodeStevedore from "@stevedore/node/NodeStevedore"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Configuration from "../connection/configuration.js"
+import * as Proxy from "../connection/proxy.js"
+import * as Transport from "../connection/transport.js"
+import { InvalidInput } from "../options/invalidInput.js"
+import type { CheckReport, Diagnosis } from "../print/doctorReport.js"
+import * as DoctorReport from "../print/doctorReport.js"
+import { Output } from "../print/output.js"
+import * as PlatformWords from "../print/platformWords.js"
+import * as ProfileFile from "../profile/file.js"
+import type { Check, Found } from "../profile/trial.js"
+import * as Trial from "../profile/trial.js"
+import * as Checks from "./checks.js"
+
+/** The options of the command. */
+export interface Options extends Configuration.Given {
+  /** A file to upload later: checks whether it can be uploaded in time, without sending it. */
+  readonly file: Option.Option<string>
+  /** The origin of web pages that will upload, such as `https://app.example`. */
+  readonly origin: Option.Option<string>
+  /** A file for a profile that fits the service: it is written if every step of an upload works with it. */
+  readonly writeProfile: Option.Option<string>
+  /** Whether that file may replace another. */
+  readonly overwrite: boolean
+  readonly json: boolean
+}
+
+const limit = "60 seconds"
+
+const settledBy = <R>(check: Check<R>, found: Found): Effect.Effect<
+  {
+    readonly report: CheckReport
+    readonly unauthorized: boolean
+  },
+  never,
+  R
+> => {
+  const absent = check.needs.filter((name) => found[name] === undefined)
+  if (absent.length > 0) {
+    const report = Trial.report(check, {
+      outcome: "skipped",
+      found: "skipped: a check that it depends on failed",
+      remedy: ""
+    })
+    return Effect.succeed({ report, unauthorized: false })
+  }
+  return check.run(found).pipe(
+    Effect.timeoutFail({ duration: limit, onTimeout: () => Trial.problem(`timed out after ${limit}`) }),
+    Effect.match({
+      onSuccess: ({ found: words, note = "", untried = false }) => ({
+        report: Trial.report(check, {
+          outcome: untried ? "skipped" : note === "" ? "passed" : "warning",
+          found: words,
+          remedy: note
+        }),
+        unauthorized: false
+      }),
+      onFailure: ({ found: words, remedy = check.remedy, unauthorized = false }) => ({
+        report: Trial.report(check, { outcome: "failed", found: words, remedy }),
+        unauthorized
+      })
+    })
+  )
+}
+
+const tell = (report: CheckReport, json: boolean) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    if (json) return yield* output.json([report])
+    const terminal = yield* output.terminal
+    const columns = Option.match(terminal, { onNone: () => Infinity, onSome: ({ columns }) => columns - 1 })
+    yield* output.lines(DoctorReport.lines(report, columns))
+  })
+
+const diagnosisOf = (reports: ReadonlyArray<CheckReport>, left: Diagnosis["left"]): Diagnosis => {
+  const count = (outcome: CheckReport["outcome"]) => reports.filter((one) => one.outcome === outcome).length
+  return {
+    type: "diagnosis",
+    passed: count("passed"),
+    warnings: count("warning"),
+    failed: count("failed"),
+    skipped: count("skipped"),
+    left
+  }
+}
+
+const conclude = (
+  reports: ReadonlyArray<CheckReport>,
+  ending: { readonly left: Diagnosis["left"]; readonly unauthorized: boolean; readonly json: boolean }
+) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const diagnosis = diagnosisOf(reports, ending.left)
+    yield* ending.json
+      ? output.json([diagnosis])
+      : output.lines(["", ...DoctorReport.summary(diagnosis)])
+    const failed = reports.filter(({ outcome }) => outcome === "failed").map(({ check }) => check)
+    if (failed.length > 0) {
+      return yield* new DoctorReport.ChecksFailed({ failed, unauthorized: ending.unauthorized })
+    }
+  })
+
+const configuration = { id: "configuration", title: "configuration" } as const
+
+interface Configured {
+  readonly service: ServiceWithToken
+  readonly proxy: Option.Option<HttpProxy>
+}
+
+const layerOf = ({ proxy: found, service }: Configured, options: Options) => {
+  const proxy = Option.getOrUndefined(found)
+  return Layer.merge(
+    Transport.layer({ ...service, allowInsecureHttp: options.allowInsecureHttp, ledger: false, proxy }).pipe(
+      Layer.provide(RetryPolicy.none)
+    ),
+    NodeStevedore.layerClient({ proxy })
+  )
+}
+
+const wordsOf = ({ proxy, service }: Configured): string =>
+  [
+    service.baseUrl,
+    "token set",
+    service.profile.download === "link" ? "downloads by link" : "downloads as content",
+    ...Option.match(proxy, {
+      onNone: () => [],
+      onSome: (
+        { except = "", origin }
+      ) => [`through the proxy ${origin}${except === "" ? "" : ` except for ${except}`}`]
+    })
+  ].join(", ")
+
+// The last line, which lists it, is not printed if the run is stopped or its output fails.
+const tellLeft = ({ left }: Pick<Found, "left">) =>
+  Effect.when(
+    Effect.flatMap(Output, (output) => output.warn(DoctorReport.leftBehind(left).join("\n"))),
+    () => left.length > 0
+  )
+
+const steps: ReadonlySet<CheckReport["check"]> = new Set(["initiate", "single-put", "part-put", "complete", "download"])
+
+const isWorking = (reports: ReadonlyArray<CheckReport>): boolean =>
+  reports.every(({ check, outcome }) => !steps.has(check) || outcome === "passed" || outcome === "warning")
+
+const examine = (
+  configured: Configured,
+  options: Options,
+  wishes: Checks.Wishes,
+  after: {
+    readonly left: Found["left"]
+    readonly whenWorking: ReturnType<typeof ProfileFile.write> | Effect.Effect<void>
+  }
+) =>
+  Effect.gen(function*() {
+    const { proxy, service } = configured
+    const first = Trial.report(configuration, { outcome: "passed", found: wordsOf(configured), remedy: "" })
+    yield* tell(first, options.json)
+    const found: Found = {
+      service,
+      proxy: Option.getOrUndefined(proxy),
+      singleContent: Trial.contentOf(1024),
+      largeContent: Trial.contentOf(service.profile.limits.minimumPartSize + 1024),
+      left: after.left
+    }
+    const settled = (check: Check<Trial.Needs>) =>
+      Effect.tap(settledBy(check, found), ({ report }) => tell(report, options.json))
+    const results = yield* Effect.onError(Effect.forEach(Checks.all(wishes), settled), () => tellLeft(found))
+    const reports = [first, ...results.map(({ report }) => report)]
+    if (isWorking(reports)) yield* after.whenWorking
+    yield* conclude(reports, {
+      left: found.left,
+      unauthorized: results.some(({ unauthorized }) => unauthorized),
+      json: options.json
+    })
+  }).pipe(Effect.provide(layerOf(configured, options)))
+
+const configuredBy = (options: Options) =>
+  Effect.gen(function*() {
+    const service = yield* Configuration.resolve(options)
+    return { service, proxy: yield* Proxy.resolve(service.baseUrl) } satisfies Configured
+  })
+
+const withoutConfiguration = (error: InvalidInput, options: Options, wishes: Checks.Wishes) =>
+  Effect.gen(function*() {
+    const reports = [
+      Trial.report(configuration, {
+        outcome: "failed",
+        found: error.message,
+        remedy: "See stevedore doctor --help for the options and variables."
+      }),
+      ...Checks.all(wishes).map((check) =>
+        Trial.report(check, { outcome: "skipped", found: "skipped: no configuration", remedy: "" })
+      )
+    ]
+    yield* Effect.forEach(reports, (report) => tell(report, options.json), { discard: true })
+    yield* conclude(reports, { left: [], unauthorized: false, json: options.json })
+  })
+
+const withProfile = (path: string, configured: Configured, options: Options, wishes: Checks.Wishes) =>
+  Effect.gen(function*() {
+    const left: Found["left"] = []
+    const { service, text } = yield* ProfileFile.discover(configured.service, { json: options.json, left }).pipe(
+      Effect.provide(layerOf(configured, options)),
+      Effect.onError(() => tellLeft({ left }))
+    )
+    yield* examine({ ...configured, service }, options, wishes, {
+      left,
+      whenWorking: ProfileFile.write(path, text, options.overwrite)
+    })
+  })
+
+const judgedFile = (path: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.stat(path)).pipe(
+    Effect.mapError((error) =>
+      new InvalidInput({
+        input: "--file",
+        problem: PlatformWords.describe("read", path)(error)
+      })
+    ),
+    Effect.filterOrFail(
+      ({ type }) => type !== "Directory",
+      () => new InvalidInput({ input: "--file", problem: `${path} is a directory: name a file` })
+    ),
+    Effect.map(({ size }) => ({ path, size: Number(size) }))
+  )
+
+const checkedOrigin = (origin: string) => {
+  const url = URL.canParse(origin) ? new URL(origin) : undefined
+  return url?.origin === origin
+    ? Effect.succeed(origin)
+    : Effect.fail(
+      new InvalidInput({
+        input: "--origin",
+        problem: `expected the origin of your pages, such as https://app.example, not ${origin}`
+      })
+    )
+}
+
+/**
+ * Tries every step and reports each as it ends. Fails at the end if any check failed. A failed check does not stop
+ * those that do not depend on it.
+ */
+export const run = (options: Options) =>
+  Effect.gen(function*() {
+    const wishes: Checks.Wishes = {
+      file: yield* Effect.transposeMapOption(options.file, judgedFile),
+      origin: yield* Effect.transposeMapOption(options.origin, checkedOrigin)
+    }
+    yield* Effect.transposeMapOption(options.writeProfile, (path) => ProfileFile.checkTarget(path, options.overwrite))
+    const configured = yield* Effect.either(configuredBy(options))
+    if (configured._tag === "Left") return yield* withoutConfiguration(configured.left, options, wishes)
+    yield* Option.match(options.writeProfile, {
+      onNone: () => examine(configured.right, options, wishes, { left: [], whenWorking: Effect.void }),
+      onSome: (path) => withProfile(path, configured.right, options, wishes)
+    })
+  }).pipe(Effect.provide(NodeTerminal.layer))

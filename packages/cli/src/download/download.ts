@@ -1,0 +1,180 @@
+/** `stevedore download`: downloads a file, whole or not at all. */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import { ServiceApi } from "@stevedore/core/ServiceApi"
+import type { ServiceError } from "@stevedore/core/ServiceError"
+import * as NodeDownloads from "@stevedore/node/NodeDownloads"
+import { safeName } from "@stevedore/node/SafeName"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Configuration from "../connection/configuration.js"
+import * as Politeness from "../connection/politeness.js"
+import * as Telling from "../files/telling.js"
+import { again } from "../options/commandWords.js"
+import { InvalidInput } from "../options/invalidInput.js"
+import type { LimitRate } from "../options/limitRate.js"
+import * as Measure from "../print/measure.js"
+import { margin, Output } from "../print/output.js"
+import * as Printable from "../print/printable.js"
+import * as ProgressBar from "../print/progressBar.js"
+import * as Reports from "../print/reports.js"
+import * as Table from "../print/table.js"
+import type * as DownloadMany from "./many.js"
+
+/** The options of the command. */
+export interface Options extends Configuration.Given {
+  readonly fileId: string
+  /** Where to put the file; in a directory, it keeps its own name. If none: here, with its own name. */
+  readonly output: Option.Option<string>
+  readonly overwrite: boolean
+  /** The bandwidth limit. */
+  readonly limitRate: Option.Option<LimitRate>
+  /** Whether the size may differ from the one in the file's record. */
+  readonly anySize: boolean
+  /** Whether to keep what has arrived if the download fails or is stopped. */
+  readonly keep: boolean
+  readonly json: boolean
+}
+
+const connected = (options: Configuration.Given & Pick<Options, "limitRate">) =>
+  Layer.provide(Configuration.layer(options), Politeness.layer("download", options.limitRate))
+
+const isDirectory = (path: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.stat(path)).pipe(
+    Effect.match({ onFailure: () => false, onSuccess: ({ type }) => type === "Directory" })
+  )
+
+const checkOutput = (output: string): Effect.Effect<void, InvalidInput> => {
+  const refused = (problem: string) => Effect.fail(new InvalidInput({ input: "--output", problem }))
+  if (output === "") return refused("it is empty: is a variable not set?")
+  return output === "-"
+    ? refused(
+      "cannot be standard output, because only a complete file is ever written: give a path, or ./- for a file named -"
+    )
+    : Effect.void
+}
+
+const recordOf = (fileId: string) => Effect.flatMap(ServiceApi, (service) => service.file(fileId))
+
+// The download may succeed all the same, and a user who cannot fix the record needs a way to try it
+const tellWayOut = ({ _tag }: ServiceError) =>
+  Effect.when(
+    Effect.flatMap(Output, (output) =>
+      output.warn("Cannot read the record of the file, which has its size: --any-size downloads without it")),
+    () =>
+      _tag === "Forbidden" || _tag === "InvalidResponse"
+  )
+
+// Whoever uploaded the file chose its name: it is made safe, so that it cannot lead anywhere else.
+const targetOf = ({ anySize, fileId, output, overwrite }: Options) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    if (Option.isSome(output)) yield* checkOutput(output.value)
+    if (Option.isSome(output) && !(yield* isDirectory(output.value))) {
+      yield* NodeDownloads.checkTarget(output.value, { overwrite })
+      const record = anySize ? undefined : yield* Effect.tapError(recordOf(fileId), tellWayOut)
+      return { path: output.value, size: record?.size ?? undefined }
+    }
+    const { name, size } = yield* recordOf(fileId)
+    return {
+      path: path.join(Option.getOrElse(output, () => "."), safeName(name ?? fileId)),
+      size: anySize ? undefined : size ?? undefined
+    }
+  })
+
+const tenTimesASecond = Schedule.spaced("100 millis")
+
+const tellHowToGoOn = Effect.gen(function*() {
+  const output = yield* Output
+  yield* output.warn(`The partial download is kept. To resume:\n  ${yield* again}`)
+})
+
+const tellSaved = (path: string) =>
+  Effect.flatMap(Output, (output) => output.warn(`${Printable.line(path)} is complete, and in its place.`))
+
+interface Target {
+  readonly path: string
+  /** In bytes, if the record has it. */
+  readonly size: number | undefined
+}
+
+const withProgress = (target: Target, options: Options, onSaved: () => void) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    let received = 0
+    let kept = false
+    let size = Option.none<number>()
+    const draw = Effect.flatMap(output.terminal, (terminal) =>
+      Option.match(terminal, {
+        onNone: () => Effect.void,
+        onSome: ({ columns }) => output.status([ProgressBar.renderBytes({ received, size }, columns - margin)])
+      }))
+    const drawing = yield* Effect.fork(Effect.repeat(draw, tenTimesASecond))
+    return yield* NodeDownloads.toFile(options.fileId, target.path, {
+      size: target.size,
+      overwrite: options.overwrite,
+      keep: options.keep,
+      onKept: () => {
+        kept = true
+      },
+      onSaved,
+      onProgress: (bytes, of) => {
+        received = bytes
+        size = of
+      }
+    }).pipe(
+      Effect.ensuring(Effect.zipRight(Fiber.interrupt(drawing), output.status([]))),
+      Effect.onError(() => Effect.when(tellHowToGoOn, () => kept))
+    )
+  })
+
+/** The options of the command for any number of files. */
+export interface AnyOptions extends Omit<Options, "fileId">, Omit<DownloadMany.Options, "json"> {}
+
+const invalid = (input: string, problem: string) => Effect.fail(new InvalidInput({ input, problem }))
+
+/** Downloads one file to a path, or several into a directory. */
+export const runAny = (options: AnyOptions) =>
+  Effect.gen(function*() {
+    const { directory, fileIds: [fileId, ...others], filesFrom, output } = options
+    const isOne = others.length === 0 && Option.isNone(filesFrom) && Option.isNone(directory)
+    if (isOne && fileId === undefined) {
+      return yield* invalid("FILE_ID", "give the id of a file, or a list with --files-from")
+    }
+    if (isOne && fileId !== undefined) {
+      return yield* run({ ...options, fileId })
+    }
+    if (Option.isSome(output)) return yield* invalid("--output", "it names a single file: give --directory for several")
+    const many = yield* Effect.promise(() => import("./many.js"))
+    yield* Effect.provide(many.run(options), connected(options))
+  })
+
+/** Downloads a file. The file is there at the end, so a reader of the report that went away is not a failure. */
+export const run = (options: Options) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const startedAt = yield* Clock.currentTimeMillis
+    const target = yield* targetOf(options)
+    let saved = false
+    const onSaved = () => {
+      saved = true
+    }
+    const report = Effect.gen(function*() {
+      const { fileId, path, size } = yield* withProgress(target, options, onSaved)
+      const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
+      yield* options.json
+        ? output.json([Reports.downloaded({ fileId, path, bytes: size, took })])
+        : Table.print(Telling.resultColumns, [[fileId, path]], { header: false })
+      yield* output.note(
+        `Downloaded ${Printable.line(path)}: ${Measure.bytes(size)} in ${Measure.duration(took)}${
+          Measure.pace(size, took)
+        }`
+      )
+    })
+    yield* Effect.onError(report, () => Effect.when(tellSaved(target.path), () => saved))
+  }).pipe(Effect.provide(connected(options)))

@@ -1,0 +1,46 @@
+/** Invalid input. */
+import * as ErrorKind from "@stevedore/core/ErrorKind"
+import type * as ConfigError from "effect/ConfigError"
+import * as Schema from "effect/Schema"
+import * as ExitCode from "../print/exitCode.js"
+
+/** The input to the command is invalid; the service was not called. */
+export class InvalidInput extends Schema.TaggedError<InvalidInput>("./invalidInput.js")("InvalidInput", {
+  kind: ErrorKind.field("input"),
+  /** The option, variable or file. */
+  input: Schema.String,
+  /** What is wrong with it, and what would be valid. */
+  problem: Schema.String
+}) {
+  get exitCode(): number {
+    return ExitCode.usage
+  }
+  override get message(): string {
+    return `${this.input}: ${this.problem}`
+  }
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  STEVEDORE_BASE_URL: "set it to the URL of the service, such as https://host/api, or give --base-url",
+  STEVEDORE_TOKEN: "set it to the token of the service, or give --token-file with a file that holds it"
+}
+
+/** A configuration problem as a message that names the variable and what to do. */
+export const fromConfigError = (error: ConfigError.ConfigError): InvalidInput => {
+  switch (error._op) {
+    case "And":
+    case "Or":
+      return fromConfigError(error.left)
+    case "MissingData": {
+      const variable = error.path.join("_")
+      return new InvalidInput({
+        input: variable,
+        problem: `not set: ${remedies[variable] ?? "set it, or give the option for it"}`
+      })
+    }
+    case "InvalidData":
+    case "SourceUnavailable":
+    case "Unsupported":
+      return new InvalidInput({ input: error.path.join("_") || "configuration", problem: error.message })
+  }
+}

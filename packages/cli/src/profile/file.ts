@@ -1,0 +1,199 @@
+/**
+ * `stevedore doctor --write-profile`: asks a service for what the profile does not say of it, and writes a profile that
+ * does.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import type { HttpClient } from "@effect/platform/HttpClient"
+import * as Path from "@effect/platform/Path"
+import * as Terminal from "@effect/platform/Terminal"
+import * as ErrorKind from "@stevedore/core/ErrorKind"
+import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as EffectRecord from "effect/Record"
+import * as Schema from "effect/Schema"
+import { InvalidInput } from "../options/invalidInput.js"
+import type { Diagnosis, ProfileReport } from "../print/doctorReport.js"
+import { Output, type OutputFailed } from "../print/output.js"
+import * as Trial from "./discovery.js"
+import type { Draft } from "./single.js"
+import { contentOf, type Problem } from "./trial.js"
+
+/** Not everything about the service could be found out. What is missing was already printed. */
+export class ProfileIncomplete
+  extends Schema.TaggedError<ProfileIncomplete>("@stevedore/cli/ProfileIncomplete")("ProfileIncomplete", {
+    kind: ErrorKind.field("configuration"),
+    /** The field of the profile, and what belongs there. */
+    questions: Schema.Array(Schema.String)
+  })
+{
+  override get message(): string {
+    return `No profile was written, because not everything could be found out: ${
+      this.questions.join("; ")
+    }. Look it up ` +
+      "in the service's reference, write it into a JSON file, and run the command again with that file as --profile."
+  }
+}
+
+const input = "--write-profile"
+
+/** Refuses a file that is there, unless it may be overwritten, and a place where none can be written. */
+export const checkTarget = (
+  path: string,
+  overwrite: boolean
+): Effect.Effect<void, InvalidInput, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const { dirname } = yield* Path.Path
+    if (path === "") return yield* new InvalidInput({ input, problem: "it is empty: is a variable not set?" })
+    if (!overwrite && (yield* Effect.orElseSucceed(fs.exists(path), () => false))) {
+      return yield* new InvalidInput({ input, problem: `${path} already exists: give --overwrite to replace it` })
+    }
+    yield* Effect.mapError(
+      fs.access(dirname(path), { writable: true }),
+      ({ message }) => new InvalidInput({ input, problem: `cannot write ${path}: ${message}` })
+    )
+  })
+
+const fieldsOf = ({ completeUploadBody, download, encryptionHeaders, envelope, fields, paths }: Draft) => ({
+  ...(EffectRecord.isEmptyRecord(fields) ? {} : { fields }),
+  ...(EffectRecord.isEmptyRecord(paths) ? {} : { paths }),
+  ...(envelope === undefined ? {} : { envelope }),
+  ...(encryptionHeaders === undefined ? {} : { encryptionHeaders }),
+  ...(completeUploadBody === undefined ? {} : { completeUploadBody }),
+  ...(download === undefined ? {} : { download })
+})
+
+const merged = (before: Readonly<Record<string, unknown>>, changes: Readonly<Record<string, unknown>>) => ({
+  ...before,
+  ...EffectRecord.map(
+    changes,
+    (value, name) =>
+      (name === "fields" || name === "paths") && Predicate.isRecord(before[name]) && Predicate.isRecord(value)
+        ? { ...before[name], ...value }
+        : value
+  )
+})
+
+const tell = (report: ProfileReport, json: boolean) =>
+  Effect.flatMap(Output, (output) =>
+    json ? output.json([report]) : output.lines([
+      EffectRecord.isEmptyRecord(report.profile)
+        ? "The profile fits as it is."
+        : `Found out: ${JSON.stringify(report.profile)}`,
+      ...report.questions.map((question) => `Not found out: ${question}`),
+      ...report.assumed.map((one) => `Not found out: ${one}`)
+    ]))
+
+type Changes = Readonly<Record<string, unknown>>
+
+const valueOf = (field: string, text: string): unknown =>
+  field === "encryptionHeaders"
+    ? Object.fromEntries(
+      text.split(",").map((one) => {
+        const [name = "", ...value] = one.split(":")
+        return [name.trim(), value.join(":").trim()]
+      })
+    )
+    : text
+
+const placed = (field: string, value: unknown): Changes => {
+  const [group = "", ...name] = field.split(".")
+  return name.length === 0 ? { [group]: value } : { [group]: { [name.join(".")]: value } }
+}
+
+/** What somebody at the terminal answers, one line for each question; nothing if nobody is there, or knows. */
+const asked = (questions: ReadonlyArray<string>, json: boolean) =>
+  Effect.gen(function*() {
+    const terminal = yield* Terminal.Terminal
+    const output = yield* Output
+    let changes: Changes = {}
+    if (json || !(yield* terminal.isTTY)) return changes
+    for (const question of questions) {
+      const [field = ""] = question.split(":")
+      yield* output.warn(`${question} (Enter if you do not know):`)
+      const text = (yield* Effect.orElseSucceed(terminal.readLine, () => "")).trim()
+      if (text !== "") changes = merged(changes, placed(field, valueOf(field, text)))
+    }
+    return changes
+  })
+
+/** So often are answers tried out before what is still open ends the command. */
+const mostRounds = 4
+
+/** What was found out: the service with its profile, and the text of a file with that profile. */
+export interface Discovered {
+  readonly service: ServiceWithToken
+  readonly text: string
+}
+
+/** How it is told, and where what stays at the service is listed. */
+export interface Wishes {
+  readonly json: boolean
+  readonly left: Array<Diagnosis["left"][number]>
+}
+
+const withFields = (service: ServiceWithToken, written: Changes) =>
+  Schema.decodeUnknown(ServiceProfile.ServiceProfile, { onExcessProperty: "error" })(written).pipe(
+    Effect.mapBoth({
+      onFailure: ({ message }) => new InvalidInput({ input, problem: message }),
+      onSuccess: (profile): ServiceWithToken => ({ ...service, profile })
+    })
+  )
+
+const found = (
+  service: ServiceWithToken,
+  before: Changes,
+  wishes: Wishes,
+  rounds: number
+): Effect.Effect<
+  Discovered,
+  InvalidInput | ProfileIncomplete | OutputFailed,
+  HttpClient | Output | Terminal.Terminal
+> =>
+  Effect.gen(function*() {
+    const draft = yield* Trial.discover(service, {
+      singleContent: contentOf(1024),
+      largeContent: contentOf(service.profile.limits.minimumPartSize + 1024),
+      left: wishes.left
+    }).pipe(
+      Effect.catchAll(({ found }: Problem) => Effect.fail(new InvalidInput({ input: "--base-url", problem: found })))
+    )
+    const { assumed, questions } = draft
+    const written = merged(before, fieldsOf(draft))
+    if (questions.length > 0) {
+      const answers = rounds > 1 ? yield* asked(questions, wishes.json) : {}
+      if (!EffectRecord.isEmptyRecord(answers)) {
+        const next = merged(written, answers)
+        return yield* found(yield* withFields(service, next), next, wishes, rounds - 1)
+      }
+    }
+    yield* tell({ type: "profile", profile: fieldsOf(draft), questions, assumed }, wishes.json)
+    if (questions.length > 0) return yield* new ProfileIncomplete({ questions })
+    return { service: yield* withFields(service, written), text: `${JSON.stringify(written, undefined, 2)}\n` }
+  })
+
+/**
+ * Finds out what the service's profile lacks. It opens sessions, which `left` lists, and sends a few small files. What it
+ * cannot find out, it asks for on a terminal, and tries the answers out.
+ */
+export const discover = (service: ServiceWithToken, wishes: Wishes) =>
+  Effect.gen(function*() {
+    const before = service.profile === ServiceProfile.standard
+      ? {}
+      : Schema.encodeSync(ServiceProfile.ServiceProfile)(service.profile)
+    return yield* found(service, { ...before }, wishes, mostRounds)
+  })
+
+/** Writes the file. */
+export const write = (path: string, text: string, overwrite: boolean) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const output = yield* Output
+    yield* Effect.mapError(
+      fs.writeFileString(path, text, { flag: overwrite ? "w" : "wx" }),
+      ({ message }) => new InvalidInput({ input, problem: `cannot write ${path}: ${message}` })
+    )
+    yield* output.note(`Wrote ${path}. Use it with --profile ${path}, or STEVEDORE_PROFILE`)
+  })

@@ -1,0 +1,162 @@
+/** Single calls to a service about which nothing is taken for granted, and what can be read out of their answers. */
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib"
+import * as Trial from "./trial.js"
+
+/** An answer, whatever its status. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly bytes: Uint8Array
+  readonly text: string
+  /** Undefined if it is no JSON. */
+  readonly json: unknown
+}
+
+export const isFine = ({ status }: Pick<Answer, "status">): boolean => status >= 200 && status < 300
+
+/** What is wrong with the request itself, so that another one may be right. */
+export const isRefused = ({ status }: Pick<Answer, "status">): boolean =>
+  status === 400 || status === 411 || status === 415 || status === 422
+
+export const isAbsent = ({ status }: Pick<Answer, "status">): boolean =>
+  status === 404 || status === 405 || status === 410 || status === 501 || (status >= 300 && status < 400)
+
+const decoders: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
+  gzip: (bytes) => gunzipSync(bytes),
+  "x-gzip": (bytes) => gunzipSync(bytes),
+  br: (bytes) => brotliDecompressSync(bytes),
+  // a zlib stream by the standard, and a bare one by many servers
+  deflate: (bytes) => ((bytes[0] ?? 0) & 0x0f) === 8 ? inflateSync(bytes) : inflateRawSync(bytes)
+}
+
+const decoded = (bytes: Uint8Array, coding: string | undefined): Uint8Array => {
+  const decode = decoders[coding?.trim().toLowerCase() ?? ""]
+  return decode === undefined ? bytes : Either.getOrElse(Either.try(() => decode(bytes)), () => bytes)
+}
+
+const parsed = (text: string): unknown => Either.getOrUndefined(Either.try((): unknown => JSON.parse(text)))
+
+const answered = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.gen(function*() {
+    const response = yield* Trial.executed(request)
+    const raw = new Uint8Array(yield* response.arrayBuffer)
+    const bytes = decoded(raw, response.headers["content-encoding"])
+    const text = new TextDecoder().decode(bytes)
+    return { status: response.status, headers: response.headers, bytes, text, json: parsed(text) } satisfies Answer
+  }).pipe(
+    Effect.scoped,
+    Effect.timeout("60 seconds"),
+    Effect.mapError(() => Trial.problem(`no answer from ${new URL(request.url).host}`))
+  )
+
+/** Asks the service itself. The token goes nowhere else. */
+export const ask = (
+  { baseUrl, token }: ServiceWithToken,
+  method: "GET" | "POST",
+  path: string,
+  body?: object
+) => {
+  const request = HttpClientRequest.make(method)(`${baseUrl}${path}`).pipe(
+    HttpClientRequest.setHeaders({ "accept-encoding": "identity", accept: "application/json, */*" }),
+    HttpClientRequest.bearerToken(Redacted.value(token))
+  )
+  return answered(body === undefined ? request : HttpClientRequest.bodyUnsafeJson(request, body))
+}
+
+/** Asks storage, or whoever else a URL leads to, without the token. */
+export const put = (url: string, bytes: Uint8Array, headers: Readonly<Record<string, string>>) =>
+  answered(
+    HttpClientRequest.put(url).pipe(
+      HttpClientRequest.bodyUint8Array(bytes, headers["content-type"] ?? "application/octet-stream"),
+      HttpClientRequest.setHeaders(headers)
+    )
+  )
+
+/** A value in an answer, and the names that lead to it. */
+export interface Leaf {
+  readonly path: ReadonlyArray<string>
+  readonly value: unknown
+}
+
+/** The values of an answer, down to four levels; a list counts as a value. */
+export const leaves = (value: unknown, path: ReadonlyArray<string> = []): ReadonlyArray<Leaf> =>
+  Predicate.isRecord(value) && path.length < 4
+    ? Object.entries(value).flatMap(([name, one]) => leaves(one, [...path, name]))
+    : [{ path, value }]
+
+/** The value without its envelope: the object of that name, or `data` if it has one. */
+export const unwrapped = (json: unknown, envelope = "data"): unknown => {
+  const inside = envelope.split(".").reduce<unknown>(
+    (value, name) => Predicate.hasProperty(value, name) ? value[name] : undefined,
+    json
+  )
+  return Predicate.isRecord(inside) ? inside : json
+}
+
+const texts = (value: unknown, depth = 0): ReadonlyArray<string> => {
+  if (depth > 6) return []
+  if (Predicate.isString(value)) return [value]
+  if (Array.isArray(value)) return value.slice(0, 50).flatMap((one) => texts(one, depth + 1))
+  return Predicate.isRecord(value)
+    ? Object.entries(value).flatMap(([name, one]) => [name, ...texts(one, depth + 1)])
+    : []
+}
+
+/** Every word of an answer that could be the name of a field, in its order, each once. */
+export const words = ({ json, text }: Answer): ReadonlyArray<string> => [
+  ...new Set(
+    (json === undefined ? [text.replace(/<[^>]*>/g, " ")] : texts(json)).flatMap((one) =>
+      one.match(/[A-Za-z_][\w-]*[A-Za-z0-9]/g) ?? []
+    )
+  )
+]
+
+const isText = Predicate.isString
+
+/** The paths under the base URL that an answer leads to, each with the name or relation that leads there. */
+export const paths = (
+  { baseUrl }: Pick<ServiceWithToken, "baseUrl">,
+  { headers, json }: Answer
+): ReadonlyArray<{ readonly name: string; readonly path: string }> => {
+  const { origin, pathname } = new URL(baseUrl)
+  const prefix = pathname.replace(/\/$/, "")
+  const links = [...(headers["link"] ?? "").matchAll(/<([^>]*)>([^,]*)/g)].map(([, to = "", rest = ""]) => ({
+    name: /rel="?([^";]*)/.exec(rest)?.[1] ?? "",
+    to
+  }))
+  const located = headers["location"] === undefined ? [] : [{ name: "location", to: headers["location"] }]
+  const fields = leaves(json).flatMap(({ path, value }) => isText(value) ? [{ name: path.join("."), to: value }] : [])
+  return [...located, ...links, ...fields].flatMap(({ name, to }) => {
+    if (!/^(?:https?:\/\/|\/)[^\s]/.test(to) || !URL.canParse(to, origin)) return []
+    const url = new URL(to, origin)
+    return url.origin === origin && url.pathname.startsWith(`${prefix}/`)
+      ? [{ name, path: url.pathname.slice(prefix.length) }]
+      : []
+  })
+}
+
+/** A text in an object. */
+export const textAt = (value: unknown, name: string): string | undefined =>
+  Predicate.hasProperty(value, name) && Predicate.isString(value[name]) ? value[name] : undefined
+
+/** A text or a number in an object. */
+export const idAt = (value: unknown, name: string): string | number | undefined => {
+  const id = Predicate.hasProperty(value, name) ? value[name] : undefined
+  return (Predicate.isString(id) && id !== "") || Predicate.isNumber(id) ? id : undefined
+}
+
+/** A list in an object; empty if there is none. */
+export const listAt = (value: unknown, name: string): ReadonlyArray<unknown> =>
+  Predicate.hasProperty(value, name) && Array.isArray(value[name]) ? value[name] : []
+
+/** What a URL says of the headers that it signs, in whatever dialect; undefined if it does not say. */
+export const signedHeaders = (url: URL): ReadonlyArray<string> | undefined => {
+  const [, list] = [...url.searchParams].find(([name]) => /signedheaders$/i.test(name)) ?? []
+  return list?.toLowerCase().split(/[;,]/)
+}

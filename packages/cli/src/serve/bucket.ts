@@ -1,0 +1,75 @@
+/** `stevedore bucket`: the bucket of one's own service. */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import * as ErrorKind from "@stevedore/core/ErrorKind"
+import * as S3Bucket from "@stevedore/server/S3Bucket"
+import * as ServeSettings from "@stevedore/server/ServeSettings"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { InvalidInput } from "../options/invalidInput.js"
+import * as ExitCode from "../print/exitCode.js"
+import { Output, type OutputFailed } from "../print/output.js"
+import { settingInvalid } from "./settingInvalid.js"
+
+/** The options of the command. */
+export interface Options {
+  readonly action: "setup" | "check"
+  readonly origins: Option.Option<string>
+  readonly print: boolean
+  readonly json: boolean
+}
+
+const wrong = (input: string, problem: string) => new InvalidInput({ input, problem })
+
+const originsOf = (given: Option.Option<string>) =>
+  Option.match(given, {
+    onNone: () => Effect.mapError(ServeSettings.origins, settingInvalid),
+    onSome: (text) => Effect.mapError(ServeSettings.readOrigins(text), (problem) => wrong("--origins", problem))
+  })
+
+/** A check of the bucket has failed. */
+export class BucketFailed extends Schema.TaggedError<BucketFailed>("@stevedore/cli/BucketFailed")("BucketFailed", {
+  kind: ErrorKind.field("configuration"),
+  problem: Schema.String
+}) {
+  get exitCode(): number {
+    return ExitCode.failed
+  }
+  override get message(): string {
+    return `The bucket: ${this.problem}`
+  }
+}
+
+const marks = { ok: "ok", warning: "note", failed: "FAILED" } as const
+
+const shown = (documents: ReadonlyArray<S3Bucket.Document>) =>
+  documents.flatMap(({ subresource, xml }) => [`${subresource}:`, xml])
+
+/** Sets the bucket up, or checks it. After setting up, it is checked as well. */
+export const run = (
+  options: Options
+): Effect.Effect<void, InvalidInput | BucketFailed | OutputFailed, Output | FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const origins = yield* originsOf(options.origins)
+    if (options.print) {
+      const documents = S3Bucket.documents(origins)
+      return yield* options.json ? output.json(documents) : output.lines(shown(documents))
+    }
+    const store = yield* Effect.mapError(ServeSettings.store, settingInvalid)
+    if (options.action === "setup") yield* S3Bucket.setup(store, origins)
+    const findings = yield* S3Bucket.check(store, origins)
+    yield* options.json
+      ? output.json(findings)
+      : output.lines(findings.map(({ message, outcome, subject }) => `${marks[outcome]}  ${subject}: ${message}`))
+    const failed = findings.filter(({ outcome }) => outcome === "failed")
+    if (failed.length > 0) {
+      return yield* new BucketFailed({ problem: `${failed.length} of ${findings.length} checks failed` })
+    }
+  }).pipe(
+    Effect.catchTag("StorageRefused", ({ message }) => new BucketFailed({ problem: message })),
+    Effect.provide(FetchHttpClient.layer),
+    // one is an answer of the store, and its target another's
+    Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })
+  )

@@ -1,0 +1,177 @@
+/** `stevedore sandbox`: runs the service and its storage on this machine, to try things out. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as FileSystem from "@effect/platform/FileSystem"
+import type * as HttpServer from "@effect/platform/HttpServer"
+import type * as Path from "@effect/platform/Path"
+import * as ServiceConfig from "@stevedore/core/ServiceConfig"
+import * as ObjectStoreDirectory from "@stevedore/testing/ObjectStoreDirectory"
+import * as Sandbox from "@stevedore/testing/Sandbox"
+import * as SandboxHttp from "@stevedore/testing/SandboxHttp"
+import * as SandboxOptions from "@stevedore/testing/SandboxOptions"
+import * as ServiceVariation from "@stevedore/testing/ServiceVariation"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { createServer } from "node:http"
+import { ProgramName } from "../options/commandWords.js"
+import { readFile } from "../options/inputFile.js"
+import { InvalidInput } from "../options/invalidInput.js"
+import { Output, type OutputFailed } from "../print/output.js"
+import type { Listening } from "../print/reports.js"
+import * as FaultFile from "./faultFile.js"
+
+/** The options of the command. */
+export interface Options {
+  /** The port of the service; 0 for any free one. */
+  readonly port: number
+  /** The port of the storage; 0 for any free one. */
+  readonly storagePort: number
+  /**
+   * Where to keep the stored bytes while the sandbox runs. If none: a temporary directory, which is removed at the end.
+   */
+  readonly directory: Option.Option<string>
+  /** The token to accept. */
+  readonly token: Option.Option<string>
+  /** How many projects there are. */
+  readonly projects: number
+  /** A fault file, as {@link FaultFile.parse} expects it. */
+  readonly faults: Option.Option<string>
+  /** The seed of the service to be. */
+  readonly variation: Option.Option<number>
+  readonly json: boolean
+}
+
+const host = "127.0.0.1"
+
+const codeOf = (cause: unknown): string =>
+  Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : "unknown reason"
+
+const listen = (
+  option: string,
+  port: number
+): Effect.Effect<{ readonly server: HttpServer.HttpServer; readonly origin: string }, InvalidInput, Scope.Scope> =>
+  Effect.gen(function*() {
+    const sockets = createServer({
+      // over a slow connection, a part of many megabytes takes longer than Node's five minutes
+      requestTimeout: 0,
+      // longer than clients keep an idle connection, so that none reuses one that is being closed
+      keepAliveTimeout: 65_000
+    })
+    // the sandbox sends the date of its own clock, unless it is to send none
+    sockets.on("request", (_, response) => {
+      response.sendDate = false
+    })
+    const server = yield* NodeHttpServer.make(() => sockets, { host, port }).pipe(
+      Effect.mapError(({ cause }) =>
+        new InvalidInput({
+          input: option,
+          problem: `cannot listen on ${host}:${port} (${codeOf(cause)}): use another port, or 0 for any free port`
+        })
+      )
+    )
+    // the server's shutdown waits for its connections, and a client may hold one for long
+    yield* Effect.addFinalizer(() => Effect.sync(() => sockets.closeAllConnections()))
+    const { address } = server
+    return { server, origin: `http://${host}:${address._tag === "TcpAddress" ? address.port : port}` }
+  })
+
+const checkToken = (token: string) =>
+  Effect.mapError(
+    ServiceConfig.parseToken(Redacted.make(token)),
+    (problem) => new InvalidInput({ input: "--token", problem })
+  )
+
+const readFaults = (path: string) => Effect.flatMap(readFile("--faults", path), (text) => FaultFile.parse(path, text))
+
+const instructions = (program: string, listening: typeof Listening.Type): ReadonlyArray<string> => [
+  `The sandbox is running: the service at ${listening.api}, its storage at ${listening.storage}.`,
+  "In another terminal:",
+  "",
+  `  export STEVEDORE_BASE_URL=${listening.api}`,
+  `  export STEVEDORE_TOKEN=${listening.token}`,
+  `  ${program} upload FILE`,
+  "",
+  "Press Ctrl-C to stop it and delete everything that it stores."
+]
+
+const directoryOf = (options: Pick<Options, "directory">) =>
+  Option.match(options.directory, {
+    onSome: Effect.succeed,
+    onNone: () =>
+      Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "stevedore-" })).pipe(
+        Effect.mapError(({ message }) =>
+          new InvalidInput({ input: "--directory", problem: `${message}: use a writable directory` })
+        )
+      )
+  })
+
+const objectStore = (options: Pick<Options, "directory">, minimumPartSize: number | undefined) =>
+  Layer.unwrapScoped(
+    Effect.map(directoryOf(options), (directory) =>
+      Layer.catchAll(ObjectStoreDirectory.layer({ directory, minimumPartSize }), () =>
+        Layer.fail(new InvalidInput({ input: "--directory", problem: `cannot create or write to ${directory}` }))))
+  )
+
+/**
+ * Starts both servers, which stop with the scope: for programs that bring their own sandbox. `behaviour` is for what
+ * the command has no options for.
+ */
+export const start = (
+  options: Omit<Options, "json" | "faults" | "variation">,
+  behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}
+): Effect.Effect<Sandbox.SandboxService, InvalidInput, Scope.Scope | FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function*() {
+    // a service that chooses how many parts there are accepts them
+    const minimumPartSize = behaviour.minimumPartSize ?? (behaviour.variation === undefined ? undefined : 1)
+    const store = yield* Layer.build(objectStore(options, minimumPartSize))
+    const api = yield* listen("--port", options.port)
+    const storage = yield* listen("--storage-port", options.storagePort)
+    const sandbox = yield* Sandbox.make({
+      ...(behaviour.variation === undefined || options.projects > 0 ? { projects: options.projects } : {}),
+      ...behaviour,
+      token: Option.getOrElse(options.token, () => SandboxOptions.DEFAULT_TOKEN),
+      apiOrigin: api.origin,
+      storageOrigin: storage.origin
+    }).pipe(Effect.provide(store))
+    const apps = SandboxHttp.apps(sandbox)
+    yield* api.server.serve(apps.api)
+    yield* storage.server.serve(apps.storage)
+    return sandbox
+  })
+
+/** Serves until interrupted. */
+export const run = (
+  options: Options
+): Effect.Effect<
+  never,
+  InvalidInput | FaultFile.InvalidFaultFile | OutputFailed,
+  Output | FileSystem.FileSystem | Path.Path
+> =>
+  Effect.scoped(Effect.gen(function*() {
+    const output = yield* Output
+    yield* Effect.transposeMapOption(options.token, checkToken)
+    const faults = yield* Effect.transposeMapOption(options.faults, readFaults)
+    const variation = Option.map(options.variation, ServiceVariation.fromSeed)
+    const sandbox = yield* start(options, {
+      faults: Option.getOrUndefined(faults),
+      variation: Option.getOrUndefined(variation)
+    })
+    const listening: typeof Listening.Type = {
+      type: "listening",
+      api: sandbox.baseUrl,
+      storage: sandbox.storageOrigin,
+      token: Redacted.value(sandbox.token)
+    }
+    yield* options.json ? output.json([listening]) : output.lines(instructions(yield* ProgramName, listening))
+    if (Option.isSome(faults)) yield* output.note(`Faults:\n${faults.value}`)
+    if (Option.isSome(variation)) {
+      yield* output.note(`Variation:\n${JSON.stringify(variation.value, undefined, 2)}`)
+      yield* output.note(
+        `Its profile:\n${JSON.stringify(ServiceVariation.profileFields(variation.value), undefined, 2)}`
+      )
+    }
+    return yield* Effect.never
+  }))

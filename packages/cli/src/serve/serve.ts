@@ -1,0 +1,144 @@
+/** `stevedore serve`: the service itself, over a directory of this machine. */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as ServeSettings from "@stevedore/server/ServeSettings"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { createRequire } from "node:module"
+import { ProgramName } from "../options/commandWords.js"
+import * as Installed from "../options/installed.js"
+import { InvalidInput } from "../options/invalidInput.js"
+import { endingWell } from "../print/askedToEnd.js"
+import { Output, type OutputFailed } from "../print/output.js"
+import type { Serving } from "../print/reports.js"
+import * as ServeInstalled from "./installed.js"
+import { settingInvalid } from "./settingInvalid.js"
+
+/** The options of the command. */
+export interface Options {
+  /** Which addresses of this machine it listens on. */
+  readonly host: string
+  /** 0 for any free one. */
+  readonly port: number
+  /** What stands before every path of the interface. */
+  readonly basePath: Option.Option<string>
+  /** Where the files and their rows are kept. */
+  readonly directory: string
+  /** The URL by which clients reach the service; if none, where it listens. */
+  readonly publicUrl: Option.Option<string>
+  /** How long what is under way may take when it is asked to end, in seconds. */
+  readonly drain: Option.Option<number>
+  readonly json: boolean
+}
+
+const checkPublicUrl = (text: string) =>
+  URL.canParse(text) && /^https?:\/\/[^/?#@]+(?:\/[\w.~-]+)*\/?$/.test(text)
+    ? Effect.succeed(text)
+    : new InvalidInput({
+      input: "--public-url",
+      problem: "expected a URL such as https://files.example or https://files.example/uploads"
+    })
+
+const checkPath = (text: string) =>
+  /^\/(?:[\w.~-]+\/?)+$/.test(text)
+    ? Effect.succeed(text)
+    : new InvalidInput({ input: "--base-path", problem: "expected a path such as /api" })
+
+const ofDirectory = (program: string, api: string, token: string, profile: string): ReadonlyArray<string> => [
+  `The service is running at ${api}.`,
+  "In another terminal:",
+  "",
+  `  export STEVEDORE_BASE_URL=${api}`,
+  `  export STEVEDORE_TOKEN=${token}`,
+  `  export STEVEDORE_PROFILE=${profile}`,
+  `  ${program} upload FILE`,
+  "",
+  "Press Ctrl-C to stop it. It keeps what it stores."
+]
+
+const ofBucket = (program: string, api: string, profile: string): ReadonlyArray<string> => [
+  `An instance of the service is running at ${api}.`,
+  `Make a token with: ${program} token create --tenant TENANT --owner NAME`,
+  "Its clients need this profile:",
+  "",
+  profile
+]
+
+const failed = ({ option, problem }: { readonly option: string; readonly problem: string }): InvalidInput =>
+  new InvalidInput({ input: option.startsWith("STEVEDORE_") ? option : `--${option}`, problem })
+
+const drainOf = ({ drain }: Options) => Option.getOrUndefined(Option.map(drain, Duration.seconds))
+
+const inDirectory = (options: Options, basePath: string | undefined) =>
+  Effect.gen(function*() {
+    yield* Installed.check("serve", ServeInstalled.problem(createRequire(import.meta.url)))
+    const publicUrl = yield* Effect.transposeMapOption(options.publicUrl, checkPublicUrl)
+    const quota = yield* Effect.mapError(ServeSettings.quota, settingInvalid)
+    const origins = yield* Effect.mapError(ServeSettings.origins, settingInvalid)
+    const NodeServe = yield* Effect.promise(() => import("@stevedore/server/NodeServe"))
+    const serving = yield* Effect.mapError(
+      NodeServe.serve({
+        host: options.host,
+        port: options.port,
+        basePath,
+        drain: drainOf(options),
+        directory: options.directory,
+        quota,
+        origins,
+        publicUrl: Option.getOrUndefined(publicUrl)
+      }),
+      failed
+    )
+    const token = Redacted.value(serving.token)
+    const report: typeof Serving.Type = { type: "listening", api: serving.baseUrl, token, profile: serving.profile }
+    return { report, lines: ofDirectory(yield* ProgramName, serving.baseUrl, token, serving.profile) }
+  })
+
+const inBucket = (options: Options, basePath: string | undefined, settings: ServeSettings.Settings) =>
+  Effect.gen(function*() {
+    yield* Installed.check("serve", ServeInstalled.productionProblem(createRequire(import.meta.url)))
+    if (Option.isSome(options.publicUrl)) {
+      return yield* new InvalidInput({
+        input: "--public-url",
+        problem:
+          "leave it out: with a bucket, clients are sent to the store, and STEVEDORE_SERVE_S3_PUBLIC_ENDPOINT says where"
+      })
+    }
+    const NodeProduction = yield* Effect.promise(() => import("@stevedore/server/NodeProduction"))
+    const serving = yield* Effect.mapError(
+      NodeProduction.serve({ settings, host: options.host, port: options.port, basePath, drain: drainOf(options) }),
+      failed
+    )
+    const profile = yield* Effect.mapError(
+      Schema.encode(ServiceProfile.ServiceProfile)(serving.profile),
+      ({ message }) => new InvalidInput({ input: "serve", problem: `its profile cannot be written: ${message}` })
+    )
+    const report: typeof Serving.Type = { type: "listening", api: serving.baseUrl, profile }
+    return { report, lines: ofBucket(yield* ProgramName, serving.baseUrl, JSON.stringify(profile, undefined, 2)) }
+  })
+
+/**
+ * Serves until interrupted. Then it takes no more requests, lets those under way end, and ends well. Where the environment names a
+ * database and a bucket, files are kept there, and there may be any number of instances.
+ */
+export const run = (
+  options: Options
+): Effect.Effect<never, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
+  endingWell(Effect.scoped(Effect.gen(function*() {
+    const output = yield* Output
+    const settings = yield* Effect.mapError(ServeSettings.settings, settingInvalid)
+    yield* Effect.mapError(
+      ServeSettings.checkVariables(Option.isSome(settings) ? "bucket" : "directory"),
+      settingInvalid
+    )
+    const basePath = Option.getOrUndefined(yield* Effect.transposeMapOption(options.basePath, checkPath))
+    const { lines, report } = Option.isSome(settings)
+      ? yield* inBucket(options, basePath, settings.value)
+      : yield* inDirectory(options, basePath)
+    yield* options.json ? output.json([report]) : output.lines(lines)
+    return yield* Effect.never
+  })))

@@ -1,0 +1,125 @@
+/** `stevedore token`: the tokens of one's own service. */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import * as Identifiers from "@stevedore/server/Identifiers"
+import * as ServeSettings from "@stevedore/server/ServeSettings"
+import * as Tokens from "@stevedore/server/Tokens"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { createRequire } from "node:module"
+import * as Installed from "../options/installed.js"
+import { InvalidInput } from "../options/invalidInput.js"
+import { Output, type OutputFailed } from "../print/output.js"
+import * as ServeInstalled from "./installed.js"
+import { settingInvalid } from "./settingInvalid.js"
+
+/** The options of the command. */
+export interface Options {
+  readonly action: "create" | "list" | "revoke"
+  readonly id: Option.Option<string>
+  readonly tenant: Option.Option<string>
+  readonly owner: Option.Option<string>
+  readonly scopes: Option.Option<string>
+  readonly days: Option.Option<number>
+  readonly directory: Option.Option<string>
+  readonly json: boolean
+}
+
+const wrong = (input: string, problem: string) => new InvalidInput({ input, problem })
+
+/** The table of tokens: of the database that the environment names, or of a directory. */
+const table = (options: Options) =>
+  Effect.gen(function*() {
+    const require = createRequire(import.meta.url)
+    const database = yield* Effect.mapError(ServeSettings.database, settingInvalid)
+    if (Option.isSome(database) && Option.isNone(options.directory)) {
+      yield* Installed.check("token", ServeInstalled.productionProblem(require))
+      const { tokens } = yield* Effect.promise(() => import("@stevedore/server/NodeProduction"))
+      return Layer.mapError(tokens(database.value), ({ option, problem }) => wrong(option, problem))
+    }
+    yield* Installed.check("token", ServeInstalled.problem(require))
+    const { tokens } = yield* Effect.promise(() => import("@stevedore/server/NodeServe"))
+    const directory = Option.getOrElse(options.directory, () => "stevedore-data")
+    return Layer.mapError(tokens(directory), ({ problem }) => wrong("--directory", problem))
+  })
+
+const Scopes = Schema.NonEmptyArray(Tokens.Scope)
+
+const scopesOf = (given: Option.Option<string>) =>
+  Effect.transposeMapOption(given, (text) =>
+    Effect.mapError(
+      Schema.decodeUnknown(Scopes)(text.split(",").map((one) => one.trim())),
+      () => wrong("--scopes", "expected read, write, or both with a comma between")
+    ))
+
+const time = (millis: number | undefined): string | null => millis === undefined ? null : new Date(millis).toISOString()
+
+const reportOf = ({ createdAt, expiresAt, id, owner, scopes, tenant }: Tokens.TokenRecord) => ({
+  type: "token",
+  id,
+  tenant,
+  owner: owner.name,
+  scopes,
+  created_at: time(createdAt),
+  expires_at: time(expiresAt)
+})
+
+const create = (options: Options) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const scopes = yield* scopesOf(options.scopes)
+    const owner = Option.getOrElse(options.owner, () => "owner")
+    const { record, token } = yield* Tokens.create({
+      tenant: Option.getOrElse(options.tenant, () => "default"),
+      owner: { id: owner, name: owner },
+      scopes: Option.getOrUndefined(scopes),
+      lifetime: Duration.days(Option.getOrElse(options.days, () => 30))
+    })
+    const secret = Redacted.value(token)
+    yield* options.json ? output.json([{ ...reportOf(record), token: secret }]) : output.lines([secret])
+  })
+
+const list = ({ json }: Options) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const { list } = yield* Tokens.Tokens
+    const reports = (yield* list).map(reportOf)
+    yield* json ?
+      output.json(reports) :
+      output.lines(
+        reports.map((one) =>
+          [one.id, one.tenant, one.owner, one.scopes.join(","), one.expires_at ?? "never"].join("  ")
+        )
+      )
+  })
+
+const revoke = ({ id, json }: Options) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const { revoke } = yield* Tokens.Tokens
+    if (Option.isNone(id)) {
+      return yield* wrong("ID", "give the id of the token to revoke: stevedore token list shows it")
+    }
+    if (!(yield* revoke(id.value))) return yield* wrong("ID", `there is no token ${id.value}`)
+    yield* json ? output.json([{ type: "revoked", id: id.value }]) : output.lines([`Revoked ${id.value}`])
+  })
+
+/** Makes, lists or revokes. */
+export const run = (
+  options: Options
+): Effect.Effect<void, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function*() {
+    const actions = { create, list, revoke }
+    yield* actions[options.action](options).pipe(
+      Effect.provide(yield* table(options)),
+      Effect.provide(Identifiers.layerSecure),
+      Effect.catchTags({
+        TableFailed: ({ message }) => wrong("token", message),
+        TenantInvalid: ({ message }) => wrong("--tenant", message)
+      })
+    )
+  })

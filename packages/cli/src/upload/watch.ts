@@ -1,0 +1,181 @@
+/** Shows the progress of one command's uploads: bars on a terminal, lines elsewhere, reports for programs. */
+import { monotonicMillis } from "@stevedore/core/Timeouts"
+import type { UploadEvent } from "@stevedore/core/UploadEvent"
+import type { UploadProgress } from "@stevedore/core/UploadProgress"
+import type { UploadHandle } from "@stevedore/core/Uploads"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as UploadBoard from "../files/board.js"
+import type { FileToUpload } from "../files/paths.js"
+import * as Measure from "../print/measure.js"
+import { Output } from "../print/output.js"
+import * as Printable from "../print/printable.js"
+import * as ProgressBar from "../print/progressBar.js"
+import * as Reports from "../print/reports.js"
+import { type CallsLeft, none } from "./callsLeft.js"
+
+export type {
+  /** How many calls are left, and how long the rate limit makes them take. */
+  CallsLeft
+} from "./callsLeft.js"
+
+type Shown = Pick<FileToUpload, "path" | "name" | "size">
+
+/** Is notified when each upload starts and ends. */
+export interface UploadWatch {
+  /** Shows an upload while this effect runs. */
+  readonly during: (
+    file: Shown,
+    progress: UploadHandle["progress"]
+  ) => <A, E, R>(upload: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** A session of an upload that is shown starts, or continues. */
+  readonly opened: (
+    file: Shown,
+    session: Pick<Extract<UploadEvent, { _tag: "SessionOpened" }>, "session" | "parts">
+  ) => Effect.Effect<void>
+  /** A file was uploaded, or failed: it counts as settled from now on. One that was skipped no longer counts at all. */
+  readonly settle: (file: Shown, outcome: "Uploaded" | "Skipped" | "Failed") => Effect.Effect<void>
+  /** How many files were uploaded. */
+  readonly done: Effect.Effect<number>
+}
+
+interface Followed {
+  readonly progress: UploadHandle["progress"]
+  /** The bytes that storage had before. */
+  there: number
+  /** Whether its session is open: that call is made. */
+  isOpen: boolean
+}
+
+interface Sample {
+  readonly at: number
+  readonly sent: number
+}
+
+// The speed over this many milliseconds: long enough to bridge the gaps between small files
+const speedWindow = 15_000
+
+const speedOf = (samples: ReadonlyArray<Sample>): Option.Option<number> => {
+  const [first] = samples
+  const last = samples.at(-1)
+  return first === undefined || last === undefined || last.at - first.at < 1000 || last.sent <= first.sent
+    ? Option.none()
+    : Option.some(((last.sent - first.sent) / (last.at - first.at)) * 1000)
+}
+
+/** Watches the uploads of these files for as long as the scope is open. */
+export const make = (
+  files: ReadonlyArray<Shown>,
+  json: boolean,
+  calls: CallsLeft = none
+): Effect.Effect<UploadWatch, never, Output | Scope.Scope> =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const followed = new Map<Shown, Followed>()
+    let size = files.reduce((sum, file) => sum + file.size, 0)
+    const counts = { Uploaded: 0, Skipped: 0, Failed: 0, settled: 0, sent: 0 }
+    let samples: ReadonlyArray<Sample> = []
+
+    const active = Effect.suspend(() =>
+      Effect.forEach(followed, ([file, { progress, there }]) =>
+        Effect.map(progress.get, (state) => ({
+          path: file.path,
+          name: Option.getOrElse(file.name, () => file.path),
+          progress: state,
+          sent: Math.max(0, state.sent - there)
+        })))
+    )
+
+    const timeOfCalls = Effect.suspend(() => {
+      const left = files.length - counts.Uploaded - counts.Skipped - counts.Failed
+      const made = [...followed.values()].filter(({ isOpen }) => isOpen).length
+      return calls.time(calls.perFile * left - made)
+    })
+
+    const board = Effect.gen(function*() {
+      // Not the wall clock: if it were set back, all samples would be kept until it has caught up
+      const at = yield* Effect.map(Effect.clock, monotonicMillis)
+      const now = yield* active
+      const standing: UploadBoard.Board = {
+        active: now,
+        files: { total: files.length - counts.Skipped, done: counts.Uploaded, failed: counts.Failed },
+        size,
+        settled: counts.settled,
+        speed: Option.none(),
+        calls: yield* timeOfCalls
+      }
+      const sent = now.reduce((sum, one) => sum + one.sent, counts.sent)
+      samples = [...samples.filter((sample) => at - sample.at <= speedWindow), { at, sent }]
+      return { ...standing, speed: speedOf(samples) }
+    })
+
+    const draw = Effect.flatMap(output.terminal, (terminal) =>
+      Option.match(terminal, {
+        onNone: () => Effect.void,
+        onSome: (dimensions) =>
+          Effect.flatMap(board, (standing) => output.status(UploadBoard.lines(standing, dimensions)))
+      }))
+
+    const line = (name: string, progress: UploadProgress) =>
+      progress.phase === "uploading"
+        ? output.note(`${Printable.line(name)}: ${ProgressBar.plain(progress)}`)
+        : Effect.void
+    const tell = Effect.flatMap(board, (standing) =>
+      standing.files.total > 1
+        ? output.note(UploadBoard.plain(standing))
+        : Effect.forEach(standing.active, ({ name, progress }) => line(name, progress), { discard: true }))
+
+    const report = Effect.flatMap(active, (all) =>
+      Effect.ignore(output.json(all.map(({ path, progress }) => Reports.progress(path, progress)))))
+
+    const isTerminal = Option.isSome(yield* output.terminal)
+    const every = (effect: Effect.Effect<void>, schedule: Schedule.Schedule<number>) =>
+      Effect.forkScoped(Effect.schedule(effect, schedule))
+    if (isTerminal) {
+      yield* every(draw, Schedule.spaced("100 millis"))
+    } else if (!json) {
+      yield* every(tell, Schedule.spaced("5 seconds"))
+    }
+    if (json) {
+      yield* every(report, Schedule.spaced("1 second"))
+    }
+    yield* Effect.addFinalizer(() =>
+      output.status([])
+    )
+
+    return {
+      during: (file, progress) => (upload) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => {
+            const one: Followed = { progress, there: 0, isOpen: false }
+            followed.set(file, one)
+            return one
+          }),
+          () => upload,
+          ({ there }) =>
+            Effect.map(progress.get, ({ sent }) => {
+              counts.sent += Math.max(0, sent - there)
+              followed.delete(file)
+            })
+        ),
+      opened: (file, { parts, session }) =>
+        Effect.suspend(() => {
+          const one = followed.get(file)
+          if (one !== undefined) one.isOpen = true
+          if (one === undefined || session > 1 || parts.confirmed === 0) return Effect.void
+          return Effect.flatMap(one.progress.get, ({ confirmed }) => {
+            one.there = confirmed
+            return output.note(`Resumed ${Printable.line(file.path)}: ${Measure.bytes(confirmed)} were there`)
+          })
+        }),
+      settle: (file, outcome) =>
+        Effect.sync(() => {
+          counts[outcome] += 1
+          if (outcome === "Skipped") size -= file.size
+          else counts.settled += file.size
+        }),
+      done: Effect.sync(() => counts.Uploaded + counts.Skipped)
+    }
+  })

@@ -1,0 +1,112 @@
+import { HttpClient } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import * as ObjectStorage from "@stevedore/core/ObjectStorage"
+import * as ServiceApi from "@stevedore/core/ServiceApi"
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import { Effect, Either, Layer, Option, Redacted } from "effect"
+import * as Checks from "../../src/doctor/checks.js"
+import * as Cors from "../../src/doctor/cors.js"
+import * as DoctorReport from "../../src/print/doctorReport.js"
+import * as Printable from "../../src/print/printable.js"
+import type { Found } from "../../src/profile/trial.js"
+
+const found = (more: Partial<Found> = {}): Found => ({
+  service: {
+    baseUrl: "https://host.example",
+    token: Redacted.make("api.secret"),
+    profile: ServiceProfile.standard
+  },
+  singleContent: new Uint8Array(1),
+  largeContent: new Uint8Array(2),
+  left: [],
+  ...more
+})
+
+const nothing: Checks.Wishes = { file: Option.none(), origin: Option.none() }
+
+const run = (
+  id: DoctorReport.CheckId,
+  options: {
+    readonly wishes?: Partial<Checks.Wishes>
+    readonly service?: Partial<ServiceApi.Service>
+    readonly found?: Partial<Found>
+  }
+) =>
+  Effect.gen(function*() {
+    const check = Checks.all({ ...nothing, ...options.wishes }).find((one) => one.id === id)
+    return check === undefined ? assert.fail(id) : yield* Effect.either(check.run(found(options.found)))
+  }).pipe(Effect.provide(Layer.mergeAll(
+    ServiceApi.layerNoop(options.service ?? {}),
+    ObjectStorage.layerNoop({}),
+    Layer.succeed(HttpClient.HttpClient, HttpClient.make(() => Effect.never))
+  )))
+
+const words = (result: Either.Either<{ readonly found: string }, { readonly found: string }>) =>
+  Either.merge(result).found
+
+describe("doctor checks", () => {
+  it.effect("report a rate limit that is fine, almost used up, used up or unknown", () =>
+    Effect.gen(function*() {
+      const limit = (remaining: number) => ({
+        service: { rateLimit: Effect.succeedSome({ limit: 200, remaining, resetsAt: undefined }) }
+      })
+      const [full, little, none] = yield* Effect.forEach([180, 5, 0], (left) => run("rate-limit", limit(left)))
+      assert.deepStrictEqual(full, Either.right({ found: "180 of 200 calls left in this window", note: undefined }))
+      assert.match(little?._tag === "Right" ? little.right.note ?? "" : "", /Few calls are left/)
+      assert.isTrue(none !== undefined && Either.isLeft(none))
+      assert.match(words(yield* run("rate-limit", {})), /reports none/)
+    }))
+
+  it.effect("limit the file size by the throughput, the URL lifetime and the service's maximum", () =>
+    Effect.gen(function*() {
+      const slow = yield* run("throughput", { found: { speed: 100_000 } })
+      assert.match(words(slow), /100\.0 kB\/s over one connection: up to 1\.1 GB in the 3h before the URLs expire$/)
+      const fast = yield* run("throughput", { found: { speed: 50_000_000 } })
+      assert.match(words(fast), /up to 10\.0 GB \(the service's limit\) in the 3h before/)
+      const file = (size: number) => ({
+        wishes: { file: Option.some({ path: "a.mp4", size }) },
+        found: { speed: 100_000 }
+      })
+      assert.isTrue(Either.isLeft(yield* run("throughput", file(2_000_000_000))))
+      assert.match(words(yield* run("throughput", file(11_000_000_000))), /11\.0 GB, but the limit is 10\.0 GB/)
+      assert.match(words(yield* run("throughput", file(100_000_000))), /a\.mp4 takes about 16m 40s/)
+    }))
+
+  it("evaluate a preflight response as a browser does", () => {
+    const asked = { origin: "https://app.example", method: "PUT", headers: ["content-type", "x-amz-a"] }
+    const allowed = {
+      "access-control-allow-origin": "https://app.example",
+      "access-control-allow-methods": "GET, PUT",
+      "access-control-allow-headers": "Content-Type, X-Amz-A"
+    }
+    const problem = (headers: Readonly<Record<string, string>>, status = 200) =>
+      Cors.preflightProblem({ status, headers: { ...allowed, ...headers } }, asked)
+    assert.strictEqual(problem({}), "")
+    assert.strictEqual(problem({ "access-control-allow-origin": "*", "access-control-allow-headers": "*" }), "")
+    assert.match(problem({}, 403), /answered with 403/)
+    assert.match(
+      problem({ "access-control-allow-origin": "https://other.example" }),
+      /other\.example is allowed, https:\/\/app/
+    )
+    assert.match(problem({ "access-control-allow-methods": "GET" }), /PUT is not allowed/)
+    assert.match(problem({ "access-control-allow-headers": "content-type" }), /headers x-amz-a are not allowed/)
+    assert.deepStrictEqual(Cors.notExposed({ "access-control-expose-headers": "etag, Date" }, ["ETag", "x"]), ["x"])
+    assert.deepStrictEqual(Cors.notExposed({}, ["ETag"]), ["ETag"])
+  })
+
+  it("wrap lines to the terminal width without losing the remedy", () => {
+    const report: DoctorReport.CheckReport = {
+      type: "check",
+      check: "single-put",
+      title: "single PUT",
+      outcome: "failed",
+      found: "storage refused it ".repeat(12).trim(),
+      remedy: "compare the profile with what the service signs"
+    }
+    for (const columns of [39, 79, 199]) {
+      const lines = DoctorReport.lines(report, columns)
+      assert.isTrue(lines.every((line) => Printable.width(line) <= columns), lines.join("\n"))
+      assert.include(lines.join(" ").replace(/\s+/g, " "), "-> compare the profile with what the service signs")
+    }
+  })
+})

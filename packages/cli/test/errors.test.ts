@@ -1,0 +1,33 @@
+import { assert, describe, it } from "@effect/vitest"
+import { errorsOf, laws } from "../../examples/test/errorLaws.js"
+import * as BulkModel from "../src/bulk/model.js"
+import * as DownloadMany from "../src/download/many.js"
+import * as ListItems from "../src/list/list.js"
+import * as InvalidInput from "../src/options/invalidInput.js"
+import * as DoctorReport from "../src/print/doctorReport.js"
+import * as Output from "../src/print/output.js"
+import * as ProfileFile from "../src/profile/file.js"
+import * as Bucket from "../src/serve/bucket.js"
+import * as FaultFile from "../src/serve/faultFile.js"
+import * as Unfinished from "../src/upload/unfinished.js"
+import * as Upload from "../src/upload/upload.js"
+
+const errors = errorsOf("cli", [
+  BulkModel,
+  Bucket,
+  DoctorReport,
+  DownloadMany,
+  FaultFile,
+  InvalidInput,
+  ListItems,
+  Output,
+  ProfileFile,
+  Unfinished,
+  Upload
+])
+
+describe("the errors of the command", () => {
+  it("are found", () => assert.isAtLeast(errors.length, 13))
+
+  laws(errors)
+})
