@@ -57,6 +57,7 @@ export const doors = {
     groups: {
       [start]: ["NodeStevedore", "FileSource", "NodeDownloads", "StevedoreHttpApp"],
       [adapters]: ["NodeObjectStorage", "DiskLedger", "NodeChecksum", "HttpSource", "HttpProxy", "UploadOutbox"],
+      [tools]: ["Diagnosis", "Measure"],
       [records]: ["SafeName", "DownloadTargetError", "SpoolError", "LastingFailure"]
     }
   },

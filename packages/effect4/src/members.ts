@@ -102,7 +102,7 @@ const table: Readonly<Record<string, Module>> = {
   "@effect/platform/UrlParams": { module: "effect/http/UrlParams", same: "UrlParams fromInput" },
   "effect/Array": {
     same: `NonEmptyReadonlyArray append chunksOf dedupe empty ensure filter findFirst flatMap get getSomes makeBy map
-      range replicate reverse sort zip scan`,
+      max range replicate reverse sort zip scan`,
     renamed: { isNonEmptyReadonlyArray: "isReadonlyArrayNonEmpty" },
     rewritten: "filterMap partition"
   },

@@ -1,3 +1,5 @@
+export * as Diagnosis from "./Diagnosis.js"
+
 export * as DiskLedger from "./DiskLedger.js"
 
 export * as DownloadTargetError from "./DownloadTargetError.js"
@@ -9,6 +11,8 @@ export * as HttpProxy from "./HttpProxy.js"
 export * as HttpSource from "./HttpSource.js"
 
 export * as LastingFailure from "./LastingFailure.js"
+
+export * as Measure from "./Measure.js"
 
 export * as NodeChecksum from "./NodeChecksum.js"
 

@@ -1,7 +1,7 @@
+import * as Measure from "@stevedore/node/Measure"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type { Standing } from "../print/bulkReports.js"
-import * as Measure from "../print/measure.js"
 import { margin, type TerminalSize } from "../print/output.js"
 import * as Printable from "../print/printable.js"
 import * as ProgressBar from "../print/progressBar.js"

@@ -3,11 +3,14 @@ import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
+import * as Findings from "@stevedore/node/Diagnosis"
 import type { HttpProxy } from "@stevedore/node/HttpProxy"
 import * as NodeStevedore from "@stevedore/node/NodeStevedore"
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import * as Configuration from "../connection/configuration.js"
 import * as Proxy from "../connection/proxy.js"
 import * as Transport from "../connection/transport.js"
@@ -17,9 +20,6 @@ import * as DoctorReport from "../print/doctorReport.js"
 import { Output } from "../print/output.js"
 import * as PlatformWords from "../print/platformWords.js"
 import * as ProfileFile from "../profile/file.js"
-import type { Check, Found } from "../profile/trial.js"
-import * as Trial from "../profile/trial.js"
-import * as Checks from "./checks.js"
 
 /** The options of the command. */
 export interface Options extends Configuration.Given {
@@ -34,43 +34,24 @@ export interface Options extends Configuration.Given {
   readonly json: boolean
 }
 
-const limit = "60 seconds"
+const reportOf = ({ check, found, outcome, remedy, title }: Omit<CheckReport, "type">): CheckReport => ({
+  type: "check",
+  check,
+  title,
+  outcome,
+  found,
+  remedy
+})
 
-const settledBy = <R>(check: Check<R>, found: Found): Effect.Effect<
-  {
-    readonly report: CheckReport
-    readonly unauthorized: boolean
-  },
-  never,
-  R
-> => {
-  const absent = check.needs.filter((name) => found[name] === undefined)
-  if (absent.length > 0) {
-    const report = Trial.report(check, {
-      outcome: "skipped",
-      found: "skipped: a check that it depends on failed",
-      remedy: ""
-    })
-    return Effect.succeed({ report, unauthorized: false })
-  }
-  return check.run(found).pipe(
-    Effect.timeoutFail({ duration: limit, onTimeout: () => Trial.problem(`timed out after ${limit}`) }),
-    Effect.match({
-      onSuccess: ({ found: words, note = "", untried = false }) => ({
-        report: Trial.report(check, {
-          outcome: untried ? "skipped" : note === "" ? "passed" : "warning",
-          found: words,
-          remedy: note
-        }),
-        unauthorized: false
-      }),
-      onFailure: ({ found: words, remedy = check.remedy, unauthorized = false }) => ({
-        report: Trial.report(check, { outcome: "failed", found: words, remedy }),
-        unauthorized
-      })
-    })
+/** A finding in words of the command. */
+const ofCommand = (finding: Findings.Finding): CheckReport =>
+  reportOf(
+    finding.because === "unauthorized"
+      ? { ...finding, remedy: "Set STEVEDORE_TOKEN, or the file of --token-file, to a valid token." }
+      : finding.because === "notGiven"
+      ? { ...finding, found: "skipped: give --origin https://your.page to check it" }
+      : finding
   )
-}
 
 const tell = (report: CheckReport, json: boolean) =>
   Effect.gen(function*() {
@@ -109,7 +90,7 @@ const conclude = (
     }
   })
 
-const configuration = { id: "configuration", title: "configuration" } as const
+const configuration = { check: "configuration", title: "configuration" } as const
 
 interface Configured {
   readonly service: ServiceWithToken
@@ -140,45 +121,36 @@ const wordsOf = ({ proxy, service }: Configured): string =>
   ].join(", ")
 
 // The last line, which lists it, is not printed if the run is stopped or its output fails.
-const tellLeft = ({ left }: Pick<Found, "left">) =>
+const tellLeft = (left: ReadonlyArray<Findings.Left>) =>
   Effect.when(
     Effect.flatMap(Output, (output) => output.warn(DoctorReport.leftBehind(left).join("\n"))),
     () => left.length > 0
   )
 
-const steps: ReadonlySet<CheckReport["check"]> = new Set(["initiate", "single-put", "part-put", "complete", "download"])
-
-const isWorking = (reports: ReadonlyArray<CheckReport>): boolean =>
-  reports.every(({ check, outcome }) => !steps.has(check) || outcome === "passed" || outcome === "warning")
-
 const examine = (
   configured: Configured,
   options: Options,
-  wishes: Checks.Wishes,
+  wishes: Findings.Wishes,
   after: {
-    readonly left: Found["left"]
+    readonly left: Array<Findings.Left>
     readonly whenWorking: ReturnType<typeof ProfileFile.write> | Effect.Effect<void>
   }
 ) =>
   Effect.gen(function*() {
     const { proxy, service } = configured
-    const first = Trial.report(configuration, { outcome: "passed", found: wordsOf(configured), remedy: "" })
+    const { left } = after
+    const first = reportOf({ ...configuration, outcome: "passed", found: wordsOf(configured), remedy: "" })
     yield* tell(first, options.json)
-    const found: Found = {
-      service,
-      proxy: Option.getOrUndefined(proxy),
-      singleContent: Trial.contentOf(1024),
-      largeContent: Trial.contentOf(service.profile.limits.minimumPartSize + 1024),
-      left: after.left
-    }
-    const settled = (check: Check<Trial.Needs>) =>
-      Effect.tap(settledBy(check, found), ({ report }) => tell(report, options.json))
-    const results = yield* Effect.onError(Effect.forEach(Checks.all(wishes), settled), () => tellLeft(found))
-    const reports = [first, ...results.map(({ report }) => report)]
-    if (isWorking(reports)) yield* after.whenWorking
-    yield* conclude(reports, {
-      left: found.left,
-      unauthorized: results.some(({ unauthorized }) => unauthorized),
+    const results = yield* Findings.findings({ service, proxy: Option.getOrUndefined(proxy) }, wishes, left).pipe(
+      Stream.tap((finding) => tell(ofCommand(finding), options.json)),
+      Stream.runCollect,
+      Effect.map(Chunk.toReadonlyArray),
+      Effect.onError(() => tellLeft(left))
+    )
+    if (Findings.isWorking(results)) yield* after.whenWorking
+    yield* conclude([first, ...results.map(ofCommand)], {
+      left,
+      unauthorized: results.some(({ because }) => because === "unauthorized"),
       json: options.json
     })
   }).pipe(Effect.provide(layerOf(configured, options)))
@@ -189,28 +161,27 @@ const configuredBy = (options: Options) =>
     return { service, proxy: yield* Proxy.resolve(service.baseUrl) } satisfies Configured
   })
 
-const withoutConfiguration = (error: InvalidInput, options: Options, wishes: Checks.Wishes) =>
+const withoutConfiguration = (error: InvalidInput, options: Options, wishes: Findings.Wishes) =>
   Effect.gen(function*() {
     const reports = [
-      Trial.report(configuration, {
+      reportOf({
+        ...configuration,
         outcome: "failed",
         found: error.message,
         remedy: "See stevedore doctor --help for the options and variables."
       }),
-      ...Checks.all(wishes).map((check) =>
-        Trial.report(check, { outcome: "skipped", found: "skipped: no configuration", remedy: "" })
-      )
+      ...Findings.untried(wishes, "no configuration").map(ofCommand)
     ]
     yield* Effect.forEach(reports, (report) => tell(report, options.json), { discard: true })
     yield* conclude(reports, { left: [], unauthorized: false, json: options.json })
   })
 
-const withProfile = (path: string, configured: Configured, options: Options, wishes: Checks.Wishes) =>
+const withProfile = (path: string, configured: Configured, options: Options, wishes: Findings.Wishes) =>
   Effect.gen(function*() {
-    const left: Found["left"] = []
+    const left: Array<Findings.Left> = []
     const { service, text } = yield* ProfileFile.discover(configured.service, { json: options.json, left }).pipe(
       Effect.provide(layerOf(configured, options)),
-      Effect.onError(() => tellLeft({ left }))
+      Effect.onError(() => tellLeft(left))
     )
     yield* examine({ ...configured, service }, options, wishes, {
       left,
@@ -251,7 +222,7 @@ const checkedOrigin = (origin: string) => {
  */
 export const run = (options: Options) =>
   Effect.gen(function*() {
-    const wishes: Checks.Wishes = {
+    const wishes: Findings.Wishes = {
       file: yield* Effect.transposeMapOption(options.file, judgedFile),
       origin: yield* Effect.transposeMapOption(options.origin, checkedOrigin)
     }

@@ -1,3 +1,4 @@
+import * as Measure from "@stevedore/node/Measure"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
@@ -5,7 +6,6 @@ import type * as Scope from "effect/Scope"
 import { basename } from "node:path"
 import * as UploadBoard from "../files/board.js"
 import type { Counts } from "../files/standings.js"
-import * as Measure from "../print/measure.js"
 import { margin, Output, type TerminalSize } from "../print/output.js"
 import * as ProgressBar from "../print/progressBar.js"
 

@@ -1,9 +1,9 @@
 /** The progress of all uploads of one command: a line for each file being uploaded, and a total. */
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
+import * as Measure from "@stevedore/node/Measure"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Forecast from "../print/forecast.js"
-import * as Measure from "../print/measure.js"
 import { margin, type TerminalSize } from "../print/output.js"
 import * as Printable from "../print/printable.js"
 import * as ProgressBar from "../print/progressBar.js"

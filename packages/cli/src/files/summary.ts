@@ -1,6 +1,6 @@
 /** What is said at the end of an upload command: how many files, how much was sent, and what failed, by reason. */
+import * as Measure from "@stevedore/node/Measure"
 import * as Duration from "effect/Duration"
-import * as Measure from "../print/measure.js"
 import { messageOf } from "../print/message.js"
 import * as Printable from "../print/printable.js"
 import type * as UploadReports from "../print/uploadReports.js"

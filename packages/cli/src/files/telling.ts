@@ -1,7 +1,7 @@
+import * as Measure from "@stevedore/node/Measure"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Measure from "../print/measure.js"
 import { messageOf } from "../print/message.js"
 import { Output, type OutputFailed } from "../print/output.js"
 import * as Printable from "../print/printable.js"

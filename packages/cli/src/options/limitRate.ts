@@ -1,9 +1,9 @@
 /** Reads limits of bandwidth as people write them: `20M`, `off`, or a timetable such as `08:00,5M 18:00,off`. */
 import type * as BandwidthLimit from "@stevedore/core/BandwidthLimit"
+import * as Measure from "@stevedore/node/Measure"
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Measure from "../print/measure.js"
 import * as Quantities from "./quantities.js"
 
 /** A rate that comes into force each day at a time. */

@@ -2,6 +2,7 @@
  * Tells each step of a command, for `--verbose`: every call to the service and every transfer to or from storage, when
  * it ends.
  */
+import * as Measure from "@stevedore/node/Measure"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,7 +11,6 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
 import * as Tracer from "effect/Tracer"
-import * as Measure from "../print/measure.js"
 
 // Other spans, such as those of the sandbox's server, may have a whole URL among their attributes.
 const harmless: ReadonlySet<string> = new Set([

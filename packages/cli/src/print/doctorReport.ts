@@ -1,27 +1,12 @@
 /** What `stevedore doctor` finds: one line per check, and one at the end. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
+import { checkIds } from "@stevedore/node/Diagnosis"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./exitCode.js"
 import * as Printable from "./printable.js"
 
 /** The names of the checks, in order. */
-export const CheckId = Schema.Literal(
-  "configuration",
-  "connection",
-  "token",
-  "rate-limit",
-  "initiate",
-  "clock",
-  "single-put",
-  "encryption",
-  "part-put",
-  "etag",
-  "cors",
-  "complete",
-  "inspect",
-  "download",
-  "throughput"
-).annotations({ identifier: "CheckId" })
+export const CheckId = Schema.Literal("configuration", ...checkIds).annotations({ identifier: "CheckId" })
 
 export type CheckId = typeof CheckId.Type
 

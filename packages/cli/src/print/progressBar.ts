@@ -1,8 +1,8 @@
 /** The progress of an upload, as a bar for a terminal of any width, or as a plain line. */
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
+import * as Measure from "@stevedore/node/Measure"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import * as Measure from "./measure.js"
 
 const widestBar = 40
 const narrowestBar = 8

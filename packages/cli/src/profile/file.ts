@@ -9,16 +9,14 @@ import * as Terminal from "@effect/platform/Terminal"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as Diagnosis from "@stevedore/node/Diagnosis"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as EffectRecord from "effect/Record"
 import * as Schema from "effect/Schema"
 import { InvalidInput } from "../options/invalidInput.js"
-import type { Diagnosis, ProfileReport } from "../print/doctorReport.js"
+import type { ProfileReport } from "../print/doctorReport.js"
 import { Output, type OutputFailed } from "../print/output.js"
-import * as Trial from "./discovery.js"
-import type { Draft } from "./single.js"
-import { contentOf, type Problem } from "./trial.js"
 
 /** Not everything about the service could be found out. What is missing was already printed. */
 export class ProfileIncomplete
@@ -56,7 +54,9 @@ export const checkTarget = (
     )
   })
 
-const fieldsOf = ({ completeUploadBody, download, encryptionHeaders, envelope, fields, paths }: Draft) => ({
+const fieldsOf = (
+  { completeUploadBody, download, encryptionHeaders, envelope, fields, paths }: Diagnosis.FoundProfile
+) => ({
   ...(EffectRecord.isEmptyRecord(fields) ? {} : { fields }),
   ...(EffectRecord.isEmptyRecord(paths) ? {} : { paths }),
   ...(envelope === undefined ? {} : { envelope }),
@@ -131,7 +131,7 @@ export interface Discovered {
 /** How it is told, and where what stays at the service is listed. */
 export interface Wishes {
   readonly json: boolean
-  readonly left: Array<Diagnosis["left"][number]>
+  readonly left: Array<Diagnosis.Left>
 }
 
 const withFields = (service: ServiceWithToken, written: Changes) =>
@@ -153,12 +153,9 @@ const found = (
   HttpClient | Output | Terminal.Terminal
 > =>
   Effect.gen(function*() {
-    const draft = yield* Trial.discover(service, {
-      singleContent: contentOf(1024),
-      largeContent: contentOf(service.profile.limits.minimumPartSize + 1024),
-      left: wishes.left
-    }).pipe(
-      Effect.catchAll(({ found }: Problem) => Effect.fail(new InvalidInput({ input: "--base-url", problem: found })))
+    const draft = yield* Effect.mapError(
+      Diagnosis.searchProfile(service, wishes.left),
+      ({ found }) => new InvalidInput({ input: "--base-url", problem: found })
     )
     const { assumed, questions } = draft
     const written = merged(before, fieldsOf(draft))

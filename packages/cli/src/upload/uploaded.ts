@@ -1,11 +1,11 @@
 /** `stevedore uploaded`: what was uploaded from this machine, as far as it is remembered. */
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as Measure from "@stevedore/node/Measure"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { resolve, sep } from "node:path"
 import * as UploadPaths from "../files/paths.js"
 import { InvalidInput } from "../options/invalidInput.js"
-import * as Measure from "../print/measure.js"
 import { Output } from "../print/output.js"
 import * as PlatformWords from "../print/platformWords.js"
 import * as Table from "../print/table.js"

@@ -7,12 +7,39 @@ import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
 import type { ByteRange } from "@stevedore/core/UploadPlan"
 import type { MultipartSession, PartReceipt, SingleSession } from "@stevedore/core/UploadSession"
 import * as UploadSources from "@stevedore/core/UploadSources"
-import type { HttpProxy } from "@stevedore/node/HttpProxy"
 import * as Effect from "effect/Effect"
 import { lookup } from "node:dns/promises"
 import { createConnection, isIP, type Socket } from "node:net"
 import { connect } from "node:tls"
-import type { CheckId, CheckReport, Diagnosis } from "../print/doctorReport.js"
+import type { HttpProxy } from "../HttpProxy.js"
+
+/** The names of the checks, in order. */
+export const checkIds = [
+  "connection",
+  "token",
+  "rate-limit",
+  "initiate",
+  "clock",
+  "single-put",
+  "encryption",
+  "part-put",
+  "etag",
+  "cors",
+  "complete",
+  "inspect",
+  "download",
+  "throughput"
+] as const
+
+/** The name of a check. */
+export type CheckId = typeof checkIds[number]
+
+/** What was left behind at the service: a `file` until it is deleted there, a `session` for about a day. */
+export interface Left {
+  readonly fileId: string
+  readonly kind: "file" | "session"
+  readonly bytes: number
+}
 
 /** The content of trial uploads: bytes that nobody needs. */
 export const contentOf = (size: number): Uint8Array => {
@@ -62,7 +89,7 @@ export interface Found {
   speed?: number | undefined
   /** The id of a file that the service says is complete. */
   fileId?: string | undefined
-  left: Array<Diagnosis["left"][number]>
+  readonly left: Array<Left>
 }
 
 export type Needed = "reached" | "single" | "multipart" | "singleReceipt" | "partReceipts" | "speed" | "fileId"
@@ -76,11 +103,6 @@ export interface Check<R> {
   readonly needs: ReadonlyArray<Needed>
   readonly run: (found: Found) => Effect.Effect<Finding, Problem, R>
 }
-
-export const report = (
-  { id, title }: Pick<Check<never>, "id" | "title">,
-  rest: Pick<CheckReport, "outcome" | "found" | "remedy">
-): CheckReport => ({ type: "check", check: id, title, ...rest })
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
 
@@ -164,7 +186,7 @@ const laterRemedy = "Run it again later; if it fails again, give the service's o
 
 /** What to do about failures that are not specific to the step where they occur. */
 const remedies: ReadonlyMap<string, string> = new Map([
-  ["Unauthorized", "Set STEVEDORE_TOKEN, or the file of --token-file, to a valid token."],
+  ["Unauthorized", "Use a valid token."],
   ["ConnectionFailed", lineRemedy],
   ["TimedOut", lineRemedy],
   ["RateLimited", laterRemedy],

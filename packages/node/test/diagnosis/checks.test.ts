@@ -4,11 +4,9 @@ import * as ObjectStorage from "@stevedore/core/ObjectStorage"
 import * as ServiceApi from "@stevedore/core/ServiceApi"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import { Effect, Either, Layer, Option, Redacted } from "effect"
-import * as Checks from "../../src/doctor/checks.js"
-import * as Cors from "../../src/doctor/cors.js"
-import * as DoctorReport from "../../src/print/doctorReport.js"
-import * as Printable from "../../src/print/printable.js"
-import type { Found } from "../../src/profile/trial.js"
+import * as Checks from "../../src/diagnosis/checks.js"
+import * as Cors from "../../src/diagnosis/cors.js"
+import type { CheckId, Found } from "../../src/diagnosis/trial.js"
 
 const found = (more: Partial<Found> = {}): Found => ({
   service: {
@@ -25,7 +23,7 @@ const found = (more: Partial<Found> = {}): Found => ({
 const nothing: Checks.Wishes = { file: Option.none(), origin: Option.none() }
 
 const run = (
-  id: DoctorReport.CheckId,
+  id: CheckId,
   options: {
     readonly wishes?: Partial<Checks.Wishes>
     readonly service?: Partial<ServiceApi.Service>
@@ -44,7 +42,7 @@ const run = (
 const words = (result: Either.Either<{ readonly found: string }, { readonly found: string }>) =>
   Either.merge(result).found
 
-describe("doctor checks", () => {
+describe("the checks of a diagnosis", () => {
   it.effect("report a rate limit that is fine, almost used up, used up or unknown", () =>
     Effect.gen(function*() {
       const limit = (remaining: number) => ({
@@ -92,21 +90,5 @@ describe("doctor checks", () => {
     assert.match(problem({ "access-control-allow-headers": "content-type" }), /headers x-amz-a are not allowed/)
     assert.deepStrictEqual(Cors.notExposed({ "access-control-expose-headers": "etag, Date" }, ["ETag", "x"]), ["x"])
     assert.deepStrictEqual(Cors.notExposed({}, ["ETag"]), ["ETag"])
-  })
-
-  it("wrap lines to the terminal width without losing the remedy", () => {
-    const report: DoctorReport.CheckReport = {
-      type: "check",
-      check: "single-put",
-      title: "single PUT",
-      outcome: "failed",
-      found: "storage refused it ".repeat(12).trim(),
-      remedy: "compare the profile with what the service signs"
-    }
-    for (const columns of [39, 79, 199]) {
-      const lines = DoctorReport.lines(report, columns)
-      assert.isTrue(lines.every((line) => Printable.width(line) <= columns), lines.join("\n"))
-      assert.include(lines.join(" ").replace(/\s+/g, " "), "-> compare the profile with what the service signs")
-    }
   })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import * as DoctorClock from "../../src/doctor/clock.js"
+import * as DoctorClock from "../../src/diagnosis/clock.js"
 
 type Offsets = Partial<Record<"storage" | "urls" | "service", number>>
 

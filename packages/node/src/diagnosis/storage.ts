@@ -6,16 +6,16 @@ import { reveal } from "@stevedore/core/PresignedUrl"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as UploadPlan from "@stevedore/core/UploadPlan"
 import type { PartReceipt } from "@stevedore/core/UploadSession"
-import * as NodeChecksum from "@stevedore/node/NodeChecksum"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Measure from "../print/measure.js"
-import type { Check, Found, Needs } from "../profile/trial.js"
-import * as Trial from "../profile/trial.js"
-import { present, told } from "../profile/trial.js"
+import * as Measure from "../Measure.js"
+import * as NodeChecksum from "../NodeChecksum.js"
 import * as Cors from "./cors.js"
+import type { Check, Found, Needs } from "./trial.js"
+import * as Trial from "./trial.js"
+import { present, told } from "./trial.js"
 
 const describeUrl = (url: PresignedUrl, now: number): string => {
   const life = Option.match(url.deadline, {
@@ -180,7 +180,7 @@ export const cors = (origin: Option.Option<string>): Check<Needs> => ({
   needs: ["single", "multipart"],
   run: (found) =>
     Effect.gen(function*() {
-      if (Option.isNone(origin)) return { found: "skipped: give --origin https://your.page to check it", untried: true }
+      if (Option.isNone(origin)) return { found: "skipped: no origin of pages is given", untried: true }
       const [single, part] = [yield* present(found.single), yield* present(found.multipart)]
       const names = ["content-type", ...Object.keys(found.service.profile.encryptionHeaders)]
       for (const [url, headers] of [[single.url, names], [part.urls[0], ["content-type"]]] as const) {

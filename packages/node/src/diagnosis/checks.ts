@@ -8,12 +8,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { Buffer } from "node:buffer"
-import * as Measure from "../print/measure.js"
-import type { Check, Finding, Found, Needs } from "../profile/trial.js"
-import * as Trial from "../profile/trial.js"
-import { present, told } from "../profile/trial.js"
+import * as Measure from "../Measure.js"
 import { clock } from "./clock.js"
 import * as Storage from "./storage.js"
+import type { Check, Finding, Found, Needs } from "./trial.js"
+import * as Trial from "./trial.js"
+import { present, told } from "./trial.js"
 
 /** What else the caller wants to know. */
 export interface Wishes {
@@ -84,7 +84,9 @@ const rateLimit: Check<Needs> = {
 }
 
 const settled = (found: Found, fileId: string) => {
-  found.left = found.left.map((one) => one.fileId === fileId ? { ...one, kind: "file" as const } : one)
+  const at = found.left.findIndex((one) => one.fileId === fileId)
+  const one = found.left[at]
+  if (one !== undefined) found.left[at] = { ...one, kind: "file" }
 }
 
 const complete: Check<Needs> = {

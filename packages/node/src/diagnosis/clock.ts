@@ -6,9 +6,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
-import * as Measure from "../print/measure.js"
-import type { Check, Finding, Found, Needs, Problem } from "../profile/trial.js"
-import * as Trial from "../profile/trial.js"
+import * as Measure from "../Measure.js"
+import type { Check, Finding, Found, Needs, Problem } from "./trial.js"
+import * as Trial from "./trial.js"
 
 /** Whose clock it is, in the order in which they are believed if as many say one thing as another. */
 export const owners = ["machine", "storage", "urls", "service"] as const
