@@ -1,2 +1,5 @@
 /** The sandbox that `stevedore sandbox` runs, for a program. */
-export { start } from "./serve/sandbox.js"
+export {
+  /** Starts a sandbox, which ends with its scope. */
+  start
+} from "./serve/sandbox.js"
