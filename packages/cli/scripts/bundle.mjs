@@ -55,7 +55,7 @@ if (!commandsOfModules.includes("bulk")) throw new Error("what the commands load
 
 const start = await build({
   ...settings,
-  entryPoints: { start: path("../dist/start.js") },
+  entryPoints: { start: path("../dist/line/start.js") },
   define: {
     "import.meta.url": "urlOfThis",
     commandNames: JSON.stringify(commandNames),

@@ -40,12 +40,14 @@ export type {
   Problem
 } from "./diagnosis/trial.js"
 
-/**
- * The names of the checks, in their order.
- *
- * @category constants
- */
-export const checkIds: typeof Trial.checkIds = Trial.checkIds
+export {
+  /**
+   * The names of the checks, in their order.
+   *
+   * @category constants
+   */
+  checkIds
+} from "./diagnosis/trial.js"
 
 /**
  * What else is wanted.

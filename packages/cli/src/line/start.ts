@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import * as CompileCache from "./line/compileCache.js"
-import * as CompiledScript from "./line/compiledScript.js"
+import * as CompileCache from "./compileCache.js"
+import * as CompiledScript from "./compiledScript.js"
 
 // Those that load packages a user has beside this one, by `scripts/bundle.mjs`. Those packages share the modules of this one
 // only where none of them is inside of the script.
