@@ -50,11 +50,11 @@ export {
 } from "./diagnosis/trial.js"
 
 /**
- * What else is wanted.
+ * What else to check: a file to upload later, and an origin of web pages.
  *
  * @category models
  */
-export interface Wishes extends Checks.Wishes {}
+export interface Extras extends Checks.Extras {}
 
 /**
  * How a check ended. `warning`: it works, but may surprise later. `skipped`: it could not be tried, or was not asked for.
@@ -127,11 +127,11 @@ const contentsFor = ({ profile }: ServiceWithToken) => ({
  */
 export const findings = (
   { proxy, service }: Service,
-  wishes: Wishes,
+  extras: Extras,
   left: Array<Left>
 ): Stream.Stream<Finding, never, Needs> => {
   const found: Found = { service, proxy, ...contentsFor(service), left }
-  return Stream.mapEffect(Stream.fromIterable(Checks.all(wishes)), (check) => settled(check, found))
+  return Stream.mapEffect(Stream.fromIterable(Checks.all(extras)), (check) => settled(check, found))
 }
 
 /**
@@ -139,8 +139,8 @@ export const findings = (
  *
  * @category constructors
  */
-export const untried = (wishes: Wishes, why: string): ReadonlyArray<Finding> =>
-  Checks.all(wishes).map((check) => findingOf(check, { outcome: "skipped", found: `skipped: ${why}`, remedy: "" }))
+export const untried = (extras: Extras, why: string): ReadonlyArray<Finding> =>
+  Checks.all(extras).map((check) => findingOf(check, { outcome: "skipped", found: `skipped: ${why}`, remedy: "" }))
 
 const steps: ReadonlySet<string> = new Set(["initiate", "single-put", "part-put", "complete", "download"])
 

@@ -6,7 +6,7 @@ import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Diagnosis from "@stevedore/node/Diagnosis"
 import { Chunk, Effect, Layer, Option, Redacted, Stream } from "effect"
 
-const wishes = { file: Option.none(), origin: Option.none() }
+const extras = { file: Option.none(), origin: Option.none() }
 
 const service = {
   baseUrl: "https://host.example",
@@ -30,7 +30,7 @@ describe("a diagnosis", () => {
       const left: Array<Diagnosis.Left> = []
       const proxy = { origin: "http://proxy.example:3128" }
       const findings = Chunk.toReadonlyArray(
-        yield* Stream.runCollect(Diagnosis.findings({ service, proxy }, wishes, left))
+        yield* Stream.runCollect(Diagnosis.findings({ service, proxy }, extras, left))
       )
       assert.deepStrictEqual(findings.map(({ check }) => check), [...Diagnosis.checkIds])
       assert.deepStrictEqual(findings.map(({ outcome }) => outcome), [
@@ -43,7 +43,7 @@ describe("a diagnosis", () => {
     }).pipe(Effect.provide(unreachable)))
 
   it("has the same findings where nothing is tried", () => {
-    const findings = Diagnosis.untried(wishes, "no configuration")
+    const findings = Diagnosis.untried(extras, "no configuration")
     assert.deepStrictEqual(findings.map(({ check }) => check), [...Diagnosis.checkIds])
     assert.isTrue(
       findings.every(({ found, outcome }) => outcome === "skipped" && found === "skipped: no configuration")

@@ -130,7 +130,7 @@ const tellLeft = (left: ReadonlyArray<Findings.Left>) =>
 const examine = (
   configured: Configured,
   options: Options,
-  wishes: Findings.Wishes,
+  extras: Findings.Extras,
   after: {
     readonly left: Array<Findings.Left>
     readonly whenWorking: ReturnType<typeof ProfileFile.write> | Effect.Effect<void>
@@ -141,7 +141,7 @@ const examine = (
     const { left } = after
     const first = reportOf({ ...configuration, outcome: "passed", found: wordsOf(configured), remedy: "" })
     yield* tell(first, options.json)
-    const results = yield* Findings.findings({ service, proxy: Option.getOrUndefined(proxy) }, wishes, left).pipe(
+    const results = yield* Findings.findings({ service, proxy: Option.getOrUndefined(proxy) }, extras, left).pipe(
       Stream.tap((finding) => tell(ofCommand(finding), options.json)),
       Stream.runCollect,
       Effect.map(Chunk.toReadonlyArray),
@@ -161,7 +161,7 @@ const configuredBy = (options: Options) =>
     return { service, proxy: yield* Proxy.resolve(service.baseUrl) } satisfies Configured
   })
 
-const withoutConfiguration = (error: InvalidInput, options: Options, wishes: Findings.Wishes) =>
+const withoutConfiguration = (error: InvalidInput, options: Options, extras: Findings.Extras) =>
   Effect.gen(function*() {
     const reports = [
       reportOf({
@@ -170,20 +170,20 @@ const withoutConfiguration = (error: InvalidInput, options: Options, wishes: Fin
         found: error.message,
         remedy: "See stevedore doctor --help for the options and variables."
       }),
-      ...Findings.untried(wishes, "no configuration").map(ofCommand)
+      ...Findings.untried(extras, "no configuration").map(ofCommand)
     ]
     yield* Effect.forEach(reports, (report) => tell(report, options.json), { discard: true })
     yield* conclude(reports, { left: [], unauthorized: false, json: options.json })
   })
 
-const withProfile = (path: string, configured: Configured, options: Options, wishes: Findings.Wishes) =>
+const withProfile = (path: string, configured: Configured, options: Options, extras: Findings.Extras) =>
   Effect.gen(function*() {
     const left: Array<Findings.Left> = []
     const { service, text } = yield* ProfileFile.discover(configured.service, { json: options.json, left }).pipe(
       Effect.provide(layerOf(configured, options)),
       Effect.onError(() => tellLeft(left))
     )
-    yield* examine({ ...configured, service }, options, wishes, {
+    yield* examine({ ...configured, service }, options, extras, {
       left,
       whenWorking: ProfileFile.write(path, text, options.overwrite)
     })
@@ -222,15 +222,15 @@ const checkedOrigin = (origin: string) => {
  */
 export const run = (options: Options) =>
   Effect.gen(function*() {
-    const wishes: Findings.Wishes = {
+    const extras: Findings.Extras = {
       file: yield* Effect.transposeMapOption(options.file, judgedFile),
       origin: yield* Effect.transposeMapOption(options.origin, checkedOrigin)
     }
     yield* Effect.transposeMapOption(options.writeProfile, (path) => ProfileFile.checkTarget(path, options.overwrite))
     const configured = yield* Effect.either(configuredBy(options))
-    if (configured._tag === "Left") return yield* withoutConfiguration(configured.left, options, wishes)
+    if (configured._tag === "Left") return yield* withoutConfiguration(configured.left, options, extras)
     yield* Option.match(options.writeProfile, {
-      onNone: () => examine(configured.right, options, wishes, { left: [], whenWorking: Effect.void }),
-      onSome: (path) => withProfile(path, configured.right, options, wishes)
+      onNone: () => examine(configured.right, options, extras, { left: [], whenWorking: Effect.void }),
+      onSome: (path) => withProfile(path, configured.right, options, extras)
     })
   }).pipe(Effect.provide(NodeTerminal.layer))

@@ -129,7 +129,7 @@ export interface Discovered {
 }
 
 /** How it is told, and where what stays at the service is listed. */
-export interface Wishes {
+export interface Options {
   readonly json: boolean
   readonly left: Array<Diagnosis.Left>
 }
@@ -145,7 +145,7 @@ const withFields = (service: ServiceWithToken, written: Changes) =>
 const found = (
   service: ServiceWithToken,
   before: Changes,
-  wishes: Wishes,
+  options: Options,
   rounds: number
 ): Effect.Effect<
   Discovered,
@@ -154,19 +154,19 @@ const found = (
 > =>
   Effect.gen(function*() {
     const draft = yield* Effect.mapError(
-      Diagnosis.searchProfile(service, wishes.left),
+      Diagnosis.searchProfile(service, options.left),
       ({ found }) => new InvalidInput({ input: "--base-url", problem: found })
     )
     const { assumed, questions } = draft
     const written = merged(before, fieldsOf(draft))
     if (questions.length > 0) {
-      const answers = rounds > 1 ? yield* asked(questions, wishes.json) : {}
+      const answers = rounds > 1 ? yield* asked(questions, options.json) : {}
       if (!EffectRecord.isEmptyRecord(answers)) {
         const next = merged(written, answers)
-        return yield* found(yield* withFields(service, next), next, wishes, rounds - 1)
+        return yield* found(yield* withFields(service, next), next, options, rounds - 1)
       }
     }
-    yield* tell({ type: "profile", profile: fieldsOf(draft), questions, assumed }, wishes.json)
+    yield* tell({ type: "profile", profile: fieldsOf(draft), questions, assumed }, options.json)
     if (questions.length > 0) return yield* new ProfileIncomplete({ questions })
     return { service: yield* withFields(service, written), text: `${JSON.stringify(written, undefined, 2)}\n` }
   })
@@ -175,12 +175,12 @@ const found = (
  * Finds out what the service's profile lacks. It opens sessions, which `left` lists, and sends a few small files. What it
  * cannot find out, it asks for on a terminal, and tries the answers out.
  */
-export const discover = (service: ServiceWithToken, wishes: Wishes) =>
+export const discover = (service: ServiceWithToken, options: Options) =>
   Effect.gen(function*() {
     const before = service.profile === ServiceProfile.standard
       ? {}
       : Schema.encodeSync(ServiceProfile.ServiceProfile)(service.profile)
-    return yield* found(service, { ...before }, wishes, mostRounds)
+    return yield* found(service, { ...before }, options, mostRounds)
   })
 
 /** Writes the file. */

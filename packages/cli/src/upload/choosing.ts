@@ -5,7 +5,7 @@ import { basename, isAbsolute, relative, sep } from "node:path"
 import type { Expanded, FileToUpload, SkippedEntry } from "../files/paths.js"
 
 /** What was asked for. Sizes are in bytes, and times in milliseconds since 1970. */
-export interface Wishes {
+export interface Choice {
   /** Patterns as in a gitignore file. If there are any, only files that match one are taken. */
   readonly include: ReadonlyArray<string>
   /** Patterns as in a gitignore file. Files that match are left out, even if they are included. */
@@ -76,10 +76,10 @@ const isWithin = (
 /**
  * Chooses. A file that cannot be inspected is kept, so that it is reported as a failure, unless its name leaves it out.
  */
-export const choose = (found: Expanded, wishes: Wishes): Effect.Effect<Chosen> =>
+export const choose = (found: Expanded, choice: Choice): Effect.Effect<Chosen> =>
   Effect.gen(function*() {
-    const included = yield* matching(wishes.include)
-    const excluded = yield* matching(wishes.exclude)
+    const included = yield* matching(choice.include)
+    const excluded = yield* matching(choice.exclude)
     const isNamed = (entry: Pick<FileToUpload, "name" | "path">): boolean => {
       const path = patternPath(entry)
       return Option.match(included, { onNone: () => true, onSome: (matches) => matches(path) }) &&
@@ -87,10 +87,10 @@ export const choose = (found: Expanded, wishes: Wishes): Effect.Effect<Chosen> =
     }
     const isWanted = (file: FileToUpload): boolean =>
       isNamed(file) &&
-      isWithin(file.modified, { above: wishes.newerThan, below: wishes.olderThan }) &&
-      isWithin(Option.as(file.modified, file.size), { above: wishes.largerThan, below: wishes.smallerThan })
+      isWithin(file.modified, { above: choice.newerThan, below: choice.olderThan }) &&
+      isWithin(Option.as(file.modified, file.size), { above: choice.largerThan, below: choice.smallerThan })
     const wanted = found.files.filter(isWanted)
-    const isEmpty = (file: FileToUpload): boolean => wishes.skipEmpty && file.size === 0 && Option.isSome(file.modified)
+    const isEmpty = (file: FileToUpload): boolean => choice.skipEmpty && file.size === 0 && Option.isSome(file.modified)
     const empty = wanted.filter(isEmpty).map(({ name, path }): SkippedEntry => ({ path, name, reason: "empty" }))
     const skipped = found.skipped.filter(isNamed)
     return {

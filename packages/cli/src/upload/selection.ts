@@ -15,7 +15,7 @@ import * as Choosing from "./choosing.js"
 import * as UrlSource from "./urlSource.js"
 
 /** What says which files to upload. */
-export interface Given extends Choosing.Wishes {
+export interface Given extends Choosing.Choice {
   readonly paths: ReadonlyArray<string>
   readonly filesFrom: Option.Option<string>
   readonly nul: boolean

@@ -103,7 +103,7 @@ const algorithms: Readonly<Record<Checksums.Name, Checksum.ChecksumAlgorithm>> =
   crc64nvme: Checksum.crc64nvme
 }
 
-const wishes = (options: Options): UploadOptions => ({
+const uploadOptions = (options: Options): UploadOptions => ({
   strategy: options.strategy,
   parts: Option.getOrUndefined(options.parts),
   concurrency: Option.getOrUndefined(options.concurrency),
@@ -214,7 +214,7 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
     const telling = Telling.make({ ...options, several: files.length > 1, report })
     const run: Run = {
       service: service.baseUrl,
-      options: wishes(options),
+      options: uploadOptions(options),
       readBack: options.verify === "download",
       files: options.files,
       stopAfter: stopAfter(options),

@@ -15,7 +15,7 @@ const file = (name: string): FileToUpload => ({
   refused: Option.none()
 })
 
-const chosen = (names: ReadonlyArray<string>, patterns: Partial<Pick<Choosing.Wishes, "exclude" | "include">>) =>
+const chosen = (names: ReadonlyArray<string>, patterns: Partial<Pick<Choosing.Choice, "exclude" | "include">>) =>
   Effect.map(
     Choosing.choose({ files: names.map(file), repeated: [], skipped: [] }, {
       include: [],

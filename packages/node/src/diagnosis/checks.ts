@@ -13,10 +13,10 @@ import { clock } from "./clock.js"
 import * as Storage from "./storage.js"
 import type { Check, Finding, Found, Needs } from "./trial.js"
 import * as Trial from "./trial.js"
-import { present, told } from "./trial.js"
+import { present, problemFrom } from "./trial.js"
 
-/** What else the caller wants to know. */
-export interface Wishes {
+/** What else to check. */
+export interface Extras {
   /** A file to upload later, with its size in bytes. It is not sent. */
   readonly file: Option.Option<{ readonly path: string; readonly size: number }>
   /** The origin of web pages that will upload. */
@@ -50,7 +50,7 @@ const token: Check<Needs> = {
   needs: ["reached"],
   run: () =>
     Effect.gen(function*() {
-      const info = yield* told(Effect.flatMap(ServiceApi, (api) => api.tokenInfo))
+      const info = yield* problemFrom(Effect.flatMap(ServiceApi, (api) => api.tokenInfo))
       if (Option.isNone(info)) return { found: "this service does not tell" }
       const { id, subdomain } = info.value
       return {
@@ -99,11 +99,11 @@ const complete: Check<Needs> = {
       const api = yield* ServiceApi
       const [single, multipart] = [yield* present(found.single), yield* present(found.multipart)]
       const etag = found.singleReceipt?.etag
-      yield* told(api.completeUpload({ ...single, etag, size: found.singleContent.byteLength }))
+      yield* problemFrom(api.completeUpload({ ...single, etag, size: found.singleContent.byteLength }))
       settled(found, single.fileId)
       found.fileId = single.fileId
       const parts = yield* present(found.partReceipts)
-      yield* told(api.completeLargeUpload({ ...multipart, parts }))
+      yield* problemFrom(api.completeLargeUpload({ ...multipart, parts }))
       settled(found, multipart.fileId)
       found.fileId = multipart.fileId
       return { found: "single and multipart" }
@@ -121,7 +121,7 @@ const inspect: Check<Needs> = {
   run: (found) =>
     Effect.gen(function*() {
       const fileId = yield* present(found.fileId)
-      const { name, size, status } = yield* told(Effect.flatMap(ServiceApi, (api) => api.file(fileId)))
+      const { name, size, status } = yield* problemFrom(Effect.flatMap(ServiceApi, (api) => api.file(fileId)))
       const expected = contentBehind(found).byteLength
       if (size !== undefined && size !== expected) {
         return yield* Effect.fail(Trial.problem(`its record says ${size} bytes, but ${expected} were sent`))
@@ -138,7 +138,7 @@ const download: Check<Needs> = {
   run: (found) =>
     Effect.gen(function*() {
       const fileId = yield* present(found.fileId)
-      const chunks = yield* told(Stream.runCollect(Downloads.stream(fileId)))
+      const chunks = yield* problemFrom(Stream.runCollect(Downloads.stream(fileId)))
       const bytes = Buffer.concat([...chunks])
       return bytes.equals(contentBehind(found))
         ? { found: `${Measure.bytes(bytes.byteLength)}, byte for byte identical` }
@@ -155,7 +155,7 @@ const lifeOf = (found: Found): number => {
   )
 }
 
-const throughput = (file: Wishes["file"]): Check<Needs> => ({
+const throughput = (file: Extras["file"]): Check<Needs> => ({
   id: "throughput",
   title: "throughput",
   remedy: "Use a faster connection, or split the file.",
@@ -189,7 +189,7 @@ const throughput = (file: Wishes["file"]): Check<Needs> => ({
 })
 
 /** The checks after the configuration, in order. */
-export const all = (wishes: Wishes): ReadonlyArray<Check<Needs>> => [
+export const all = (extras: Extras): ReadonlyArray<Check<Needs>> => [
   connection,
   token,
   rateLimit,
@@ -199,9 +199,9 @@ export const all = (wishes: Wishes): ReadonlyArray<Check<Needs>> => [
   Storage.encryption,
   Storage.partPut,
   Storage.etag,
-  Storage.cors(wishes.origin),
+  Storage.cors(extras.origin),
   complete,
   inspect,
   download,
-  throughput(wishes.file)
+  throughput(extras.file)
 ]

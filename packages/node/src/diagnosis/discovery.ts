@@ -202,7 +202,7 @@ export const discover = (
     yield* single(prober, contents.singleContent)
     if (prober.draft.questions.length === 0) {
       yield* Multipart.multipart(prober, contents.largeContent)
-      yield* Multipart.wish(prober)
+      yield* Multipart.desiredParts(prober)
     }
     return prober.draft
   })

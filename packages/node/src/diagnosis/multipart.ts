@@ -227,7 +227,7 @@ export const multipart = (prober: Prober, content: Uint8Array) =>
   })
 
 /** Whether the service follows a wish for a number of parts, and under which name. */
-export const wish = (prober: Prober) =>
+export const desiredParts = (prober: Prober) =>
   Effect.gen(function*() {
     const { draft } = prober
     const [count, size] = [3, megabytes(16)]
@@ -238,8 +238,8 @@ export const wish = (prober: Prober) =>
           [prober.name("mediaType")]: Trial.mediaType,
           [prober.name("size")]: size
         }
-        const wished = Object.fromEntries(names.map((name) => [name, count]))
-        const answer = yield* prober.ask("initiateLargeUpload", "", { ...body, ...wished })
+        const desired = Object.fromEntries(names.map((name) => [name, count]))
+        const answer = yield* prober.ask("initiateLargeUpload", "", { ...body, ...desired })
         const id = idIn(prober, answer)
         if (Probe.isFine(answer) && id !== undefined) prober.left.push({ fileId: id, kind: "session", bytes: size })
         return Probe.listAt(prober.resource(answer), "urls").length === count

@@ -15,7 +15,7 @@ import * as NodeChecksum from "../NodeChecksum.js"
 import * as Cors from "./cors.js"
 import type { Check, Found, Needs } from "./trial.js"
 import * as Trial from "./trial.js"
-import { present, told } from "./trial.js"
+import { present, problemFrom } from "./trial.js"
 
 const describeUrl = (url: PresignedUrl, now: number): string => {
   const life = Option.match(url.deadline, {
@@ -71,12 +71,12 @@ export const initiate: Check<Needs> = {
       const { mediaType } = Trial
       const now = yield* Clock.currentTimeMillis
       const size = found.singleContent.byteLength
-      const single = yield* told(api.initiateUpload({ name: Trial.singleName, mediaType, size }))
+      const single = yield* problemFrom(api.initiateUpload({ name: Trial.singleName, mediaType, size }))
       found.single = single
       found.initiatedAt = (now + (yield* Clock.currentTimeMillis)) / 2
       found.left.push({ fileId: single.fileId, kind: "session", bytes: size })
       const largeSize = found.largeContent.byteLength
-      const multipart = yield* told(
+      const multipart = yield* problemFrom(
         api.initiateLargeUpload({ name: Trial.largeName, mediaType, size: largeSize, parts: Option.some(2) })
       )
       found.multipart = multipart
@@ -94,9 +94,11 @@ export const singlePut: Check<Needs> = {
     Effect.gen(function*() {
       const { clockOffset, url } = yield* present(found.single)
       const { encryptionHeaders } = found.service.profile
-      const headers = yield* told(putHeaders({ url, kind: "single", mediaType: Trial.mediaType, encryptionHeaders }))
+      const headers = yield* problemFrom(
+        putHeaders({ url, kind: "single", mediaType: Trial.mediaType, encryptionHeaders })
+      )
       const bytes = found.singleContent
-      found.singleReceipt = yield* told(put(found, { url, bytes, range: whole(bytes), headers, clockOffset }))
+      found.singleReceipt = yield* problemFrom(put(found, { url, bytes, range: whole(bytes), headers, clockOffset }))
       return { found: `accepted with ${Object.keys(headers).join(", ")}` }
     })
 }
@@ -117,7 +119,7 @@ export const encryption: Check<Needs> = {
       const { _tag } = answer.left
       return _tag === "SignatureMismatch403" || _tag === "StorageForbidden" || _tag === "SignedHeaderMissing"
         ? { found: "refused, as it should be" }
-        : yield* told(Effect.fail(answer.left))
+        : yield* problemFrom(Effect.fail(answer.left))
     })
 }
 
@@ -131,13 +133,15 @@ export const partPut: Check<Needs> = {
       const { clockOffset, urls } = yield* present(found.multipart)
       const { encryptionHeaders, limits } = found.service.profile
       const bytes = found.largeContent
-      const ranges = yield* told(UploadPlan.ranges(bytes.byteLength, urls.length, limits))
+      const ranges = yield* problemFrom(UploadPlan.ranges(bytes.byteLength, urls.length, limits))
       const before = yield* Clock.currentTimeMillis
       const receipts = yield* Effect.forEach(urls, (url, index) =>
         Effect.gen(function*() {
           const range = yield* present(ranges[index])
-          const headers = yield* told(putHeaders({ url, kind: "part", mediaType: Trial.mediaType, encryptionHeaders }))
-          const { etag } = yield* told(put(found, { url, bytes, range, headers, clockOffset }))
+          const headers = yield* problemFrom(
+            putHeaders({ url, kind: "part", mediaType: Trial.mediaType, encryptionHeaders })
+          )
+          const { etag } = yield* problemFrom(put(found, { url, bytes, range, headers, clockOffset }))
           return { partNumber: index + 1, etag, size: range.length, attempts: 1 } satisfies PartReceipt
         }))
       const took = Math.max(1, (yield* Clock.currentTimeMillis) - before)

@@ -225,7 +225,7 @@ export const sectionOf = (name: string, bytes: Uint8Array, range: ByteRange) =>
 export type Needs = ServiceApi | ObjectStorage | HttpClient.HttpClient
 
 /** The failure of a step as a problem: its message already names the next step. */
-export const told = <A, E extends { readonly _tag: string; readonly message: string }, R>(
+export const problemFrom = <A, E extends { readonly _tag: string; readonly message: string }, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Problem, R> =>
   Effect.mapError(effect, ({ _tag, message }) => ({

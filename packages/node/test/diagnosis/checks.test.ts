@@ -20,18 +20,18 @@ const found = (more: Partial<Found> = {}): Found => ({
   ...more
 })
 
-const nothing: Checks.Wishes = { file: Option.none(), origin: Option.none() }
+const nothing: Checks.Extras = { file: Option.none(), origin: Option.none() }
 
 const run = (
   id: CheckId,
   options: {
-    readonly wishes?: Partial<Checks.Wishes>
+    readonly extras?: Partial<Checks.Extras>
     readonly service?: Partial<ServiceApi.Service>
     readonly found?: Partial<Found>
   }
 ) =>
   Effect.gen(function*() {
-    const check = Checks.all({ ...nothing, ...options.wishes }).find((one) => one.id === id)
+    const check = Checks.all({ ...nothing, ...options.extras }).find((one) => one.id === id)
     return check === undefined ? assert.fail(id) : yield* Effect.either(check.run(found(options.found)))
   }).pipe(Effect.provide(Layer.mergeAll(
     ServiceApi.layerNoop(options.service ?? {}),
@@ -62,7 +62,7 @@ describe("the checks of a diagnosis", () => {
       const fast = yield* run("throughput", { found: { speed: 50_000_000 } })
       assert.match(words(fast), /up to 10\.0 GB \(the service's limit\) in the 3h before/)
       const file = (size: number) => ({
-        wishes: { file: Option.some({ path: "a.mp4", size }) },
+        extras: { file: Option.some({ path: "a.mp4", size }) },
         found: { speed: 100_000 }
       })
       assert.isTrue(Either.isLeft(yield* run("throughput", file(2_000_000_000))))
