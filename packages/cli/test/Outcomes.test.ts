@@ -11,6 +11,7 @@ import * as FilesFrom from "../src/files/filesFrom.js"
 import * as SeparatedValues from "../src/files/separatedValues.js"
 import * as ExitCode from "../src/print/exitCode.js"
 import * as Output from "../src/print/output.js"
+import type { Options } from "../src/upload/options.js"
 import * as Upload from "../src/upload/upload.js"
 
 // For a longer run: STEVEDORE_OUTCOMES=10000
@@ -134,7 +135,9 @@ const checkOutcomes = (
   return counted
 }
 
-const given: Upload.Options = {
+const given: Options = {
+  quiet: false,
+  config: Option.none(),
   baseUrl: Option.none(),
   tokenFile: Option.none(),
   profile: Option.none(),
@@ -270,7 +273,7 @@ describe("whatever a run was given has one outcome, and the exit code is 0 only 
         const paths = chosen.map(({ index, listed, onDisk, state }) =>
           `${folder}/in/${(names[index] ?? "").normalize(state === "missing" ? listed : onDisk)}`
         )
-        const options: Upload.Options = {
+        const options: Options = {
           ...given,
           filesFrom: Option.some(`${folder}/${listing.file}`),
           nul: listing.nul,

@@ -11,7 +11,8 @@ import * as Installed from "../options/installed.js"
 import { InvalidInput } from "../options/invalidInput.js"
 import type { Output, OutputFailed } from "../print/output.js"
 import * as BulkInstalled from "./installed.js"
-import type { DatabaseFailed, JobFailed, JobStopped, Options, Place } from "./model.js"
+import type { DatabaseFailed, JobFailed, JobStopped, Place } from "./model.js"
+import type { Options } from "./options.js"
 
 export {
   /** The database cannot be used. */
@@ -21,9 +22,6 @@ export {
   /** What is true of every file has stopped the job: it goes on by the same command. */
   JobStopped
 } from "./model.js"
-
-/** The models of `BulkModel`. */
-export type * from "./model.js"
 
 const usualVariable = "STEVEDORE_DATABASE_URL"
 

@@ -3,46 +3,7 @@ import * as ErrorKind from "@stevedore/core/ErrorKind"
 import type * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import type * as Configuration from "../connection/configuration.js"
 import * as ExitCode from "../print/exitCode.js"
-
-/** What the command does. */
-export type ActionName =
-  | "start"
-  | "run"
-  | "status"
-  | "failures"
-  | "pause"
-  | "resume"
-  | "cancel"
-  | "retry"
-  | "forget"
-  | "migrate"
-
-/** The options of the command. */
-export interface Options extends Configuration.Given {
-  readonly action: ActionName
-  readonly job: Option.Option<string>
-  /** The directory of the files of a job. */
-  readonly path: Option.Option<string>
-  readonly recursive: boolean
-  readonly manifest: Option.Option<string>
-  readonly mount: Option.Option<string>
-  /** Each a name and a directory: `archive=/mnt/archive`. */
-  readonly root: ReadonlyArray<string>
-  readonly host: Option.Option<string>
-  readonly chunk: Option.Option<number>
-  readonly submitOnly: boolean
-  readonly files: number
-  /** In seconds. */
-  readonly lease: number
-  readonly watch: boolean
-  /** A file of SQLite. */
-  readonly store: Option.Option<string>
-  /** The variable with the URL of a PostgreSQL. */
-  readonly databaseEnv: Option.Option<string>
-  readonly json: boolean
-}
 
 /** A job ended and not all of its files were uploaded. */
 export class JobFailed extends Schema.TaggedError<JobFailed>("@stevedore/cli/JobFailed")("JobFailed", {

@@ -33,8 +33,9 @@ import { messageOf } from "../print/message.js"
 import { Output, type OutputFailed } from "../print/output.js"
 import * as Table from "../print/table.js"
 import * as BulkBoard from "./board.js"
-import type { ActionName, Options, Place } from "./model.js"
+import type { Place } from "./model.js"
 import { DatabaseFailed, JobFailed, JobStopped } from "./model.js"
+import type { Options } from "./options.js"
 
 type Failure = SqlError | MigrationError | JobNotFound | JobNotFinished | JobDiffers | ParseResult.ParseError
 
@@ -116,13 +117,13 @@ const onlyRunner = (path: string) =>
     )
   }))
 
-const isRunning = (action: ActionName): boolean => action === "start" || action === "run"
+const isRunning = (action: Options["action"]): boolean => action === "start" || action === "run"
 
 type Database = Layer.Layer<SqlClient.SqlClient, InvalidInput | SqlError>
 
 const database = (
   place: Place,
-  action: ActionName
+  action: Options["action"]
 ): Effect.Effect<Database, InvalidInput, FileSystem.FileSystem | Path.Path> =>
   place._tag === "Postgres"
     ? Effect.map(
@@ -403,7 +404,7 @@ type Performed = Effect.Effect<
   Jobs.Bulk | Output
 >
 
-const performed = (action: Exclude<ActionName, "start" | "run">, job: string, options: Options): Performed => {
+const performed = (action: Exclude<Options["action"], "start" | "run">, job: string, options: Options): Performed => {
   switch (action) {
     case "status":
       return status(options.job, options)
@@ -425,7 +426,7 @@ const performed = (action: Exclude<ActionName, "start" | "run">, job: string, op
 }
 
 /** Does what an action says. */
-export const perform = (action: ActionName, place: Place, options: Options) =>
+export const perform = (action: Options["action"], place: Place, options: Options) =>
   Effect.gen(function*() {
     const job = Option.getOrElse(options.job, () => "")
     const sql = yield* database(place, action)

@@ -1,29 +1,7 @@
 /** `stevedore doctor`: what it accepts, and the help about it. */
 import * as Effect from "effect/Effect"
 import { make, runs } from "../options/command.js"
-import { flag, option } from "../options/parameter.js"
-import { ofService } from "../options/shared.js"
-import { path, text } from "../options/values.js"
-
-const checking = {
-  file: option({
-    name: "file",
-    takes: path("PATH"),
-    help: "A file to upload later: check whether it can finish in time, without sending it"
-  }),
-  origin: option({
-    name: "origin",
-    takes: text("ORIGIN"),
-    help: "Origin of web pages that will upload: check the storage's CORS rules for it"
-  }),
-  writeProfile: option({
-    name: "write-profile",
-    takes: path("FILE.json"),
-    help: "Ask the service for what the profile does not say of it, and write a profile with which every step works"
-  }),
-  overwrite: flag({ name: "overwrite", help: "Replace an existing file of --write-profile" }),
-  ...ofService
-}
+import { checking } from "./options.js"
 
 const doctor = make({
   name: "doctor",

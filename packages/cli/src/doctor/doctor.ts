@@ -20,19 +20,7 @@ import * as DoctorReport from "../print/doctorReport.js"
 import { Output } from "../print/output.js"
 import * as PlatformWords from "../print/platformWords.js"
 import * as ProfileFile from "../profile/file.js"
-
-/** The options of the command. */
-export interface Options extends Configuration.Given {
-  /** A file to upload later: checks whether it can be uploaded in time, without sending it. */
-  readonly file: Option.Option<string>
-  /** The origin of web pages that will upload, such as `https://app.example`. */
-  readonly origin: Option.Option<string>
-  /** A file for a profile that fits the service: it is written if every step of an upload works with it. */
-  readonly writeProfile: Option.Option<string>
-  /** Whether that file may replace another. */
-  readonly overwrite: boolean
-  readonly json: boolean
-}
+import type { Options } from "./options.js"
 
 const reportOf = ({ check, found, outcome, remedy, title }: Omit<CheckReport, "type">): CheckReport => ({
   type: "check",

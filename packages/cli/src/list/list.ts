@@ -7,7 +7,7 @@ import * as ErrorKind from "@stevedore/core/ErrorKind"
 import { ExactNumber } from "@stevedore/core/Json"
 import type { ListError } from "@stevedore/core/ListError"
 import * as Records from "@stevedore/core/ListRecords"
-import type { ItemOptions, Sort, Walks } from "@stevedore/core/Lists"
+import type { ItemOptions, Walks } from "@stevedore/core/Lists"
 import * as Lists from "@stevedore/core/Lists"
 import * as Metrics from "@stevedore/core/Metrics"
 import type { ServiceApi } from "@stevedore/core/ServiceApi"
@@ -25,23 +25,7 @@ import { Output } from "../print/output.js"
 import * as PlatformWords from "../print/platformWords.js"
 import * as Table from "../print/table.js"
 import * as Filters from "./filters.js"
-
-/** The options of the command. */
-export interface Options extends Configuration.Given {
-  /** The name of a list, `folders/ID/contents`, or the path of any other list. */
-  readonly resource: string
-  /** As {@link Filters.parse} expects them. */
-  readonly filter: ReadonlyArray<string>
-  readonly sort: ReadonlyArray<Sort<string>>
-  readonly pageSize: Option.Option<number>
-  /** The maximum number of items to print. */
-  readonly limit: Option.Option<number>
-  /** A file with the position to continue from, which is kept up to date. */
-  readonly resume: Option.Option<string>
-  /** Whether to skip items that do not match their Schema. */
-  readonly skipInvalid: boolean
-  readonly json: boolean
-}
+import type { Options } from "./options.js"
 
 /** Items were printed, but the position after them could not be written. */
 export class CheckpointNotWritten

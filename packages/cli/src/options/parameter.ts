@@ -58,6 +58,11 @@ export class Parameter<A> extends Effectable.Class<A, InvalidInput, Given> {
   }
 }
 
+/** What a record of options and arguments gives to a command. */
+export type Accepted<Parameters extends Readonly<Record<string, Parameter<unknown>>>> = {
+  readonly [Name in keyof Parameters]: Effect.Effect.Success<Parameters[Name]>
+}
+
 const read = <A>({ schema }: Value<A>): (word: string) => Effect.Effect<A, string> => {
   const decode = Schema.decode(schema)
   return (word) =>

@@ -22,7 +22,6 @@ import * as Standings from "../files/standings.js"
 import * as Stopped from "../files/stopped.js"
 import * as Telling from "../files/telling.js"
 import { InvalidInput } from "../options/invalidInput.js"
-import type { LimitRate } from "../options/limitRate.js"
 import * as ExitCode from "../print/exitCode.js"
 import type { FileError } from "../print/fileError.js"
 import { Output, unlessClosed } from "../print/output.js"
@@ -34,48 +33,11 @@ import * as Description from "./description.js"
 import * as DryRun from "./dryRun.js"
 import * as FinishedBefore from "./finishedBefore.js"
 import * as Manifest from "./manifest.js"
+import type { Options } from "./options.js"
 import type { Run } from "./run.js"
 import * as UploadRun from "./run.js"
 import * as Selection from "./selection.js"
 import * as UploadWatch from "./watch.js"
-
-/** The options of the command. Defaults are as in `Uploads`. */
-export interface Options extends Configuration.Given, Selection.Given {
-  /** Whether to say what would be sent, and send nothing. */
-  readonly dryRun: boolean
-  /** The project of which each finished file becomes an entry. */
-  readonly into: Option.Option<string>
-  /** A file with the headers that are sent for rows that are URLs. */
-  readonly sourceHeaders: Option.Option<string>
-  /** A file for a row about each file. */
-  readonly report: Option.Option<string>
-  /** The bandwidth limit. */
-  readonly limitRate: Option.Option<LimitRate>
-  /** Whether to stop at the first failure. */
-  readonly failFast: boolean
-  /** After how many failures to stop. */
-  readonly maxErrors: Option.Option<number>
-  readonly strategy: "auto" | "single" | "multipart"
-  readonly parts: Option.Option<number>
-  /** The maximum number of parts of one file in flight. */
-  readonly concurrency: Option.Option<number>
-  /** The number of concurrent files. */
-  readonly files: number
-  readonly verify: "sample" | "all" | "download"
-  /** What to do if the connection is too slow for a file. */
-  readonly onImpossible: "fail" | "continue"
-  readonly checksum: Checksums.Name
-  readonly mediaType: Option.Option<string>
-  readonly name: Option.Option<string>
-  /** Whether to start interrupted uploads over. */
-  readonly noResume: boolean
-  /** Whether to upload what is already uploaded and unchanged. */
-  readonly again: boolean
-  /** Whether to compare files by their content instead of their date, and to ask the service for each. */
-  readonly check: boolean
-  readonly json: boolean
-  readonly verbose: boolean
-}
 
 /** Some files were not uploaded. Each failure was already printed. */
 export class UploadsFailed extends Schema.TaggedError<UploadsFailed>("@stevedore/cli/UploadsFailed")("UploadsFailed", {
