@@ -53,7 +53,7 @@ const mayImport = {
   browser: ["core"],
   server: ["core"],
   testing: ["core", "server"],
-  bulk: ["core", "node"],
+  bulk: ["core", "node", "server"],
   cli: ["core", "node", "server", "testing", "bulk"]
 }
 

@@ -1,11 +1,10 @@
 /** The tables of bulk jobs, in PostgreSQL and in SQLite. */
-import * as Migrator from "@effect/sql/Migrator"
+import type { MigrationError } from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as SqlPersistedQueue from "@effect/sql/SqlPersistedQueue"
+import * as SqlDatabase from "@stevedore/server/SqlDatabase"
 import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
-import { isPostgres } from "./internal/dialect.js"
 import { queueTable } from "./internal/queueTable.js"
 
 // A job is a number, so that the row of a file stays small. Times are milliseconds of the database's clock, and sizes
@@ -99,10 +98,10 @@ const vacuumed = ["bulk_ledger", "bulk_receipt"].map((table) =>
 
 const first = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  const statements = isPostgres(sql) ? [...tables, ...vacuumed] : [...tables, settling]
-  yield* Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
+  const postgres = SqlDatabase.isPostgres(sql)
+  yield* SqlDatabase.run(() => postgres ? [...tables, ...vacuumed] : [...tables, settling])
   // the queue makes its own table, but two processes that do so at once get in each other's way
-  if (isPostgres(sql)) yield* Effect.scoped(SqlPersistedQueue.make({ tableName: queueTable }))
+  if (postgres) yield* Effect.scoped(SqlPersistedQueue.make({ tableName: queueTable }))
 })
 
 // Whatever of a chunk's files has failed waits again, in the statement that says so of the chunk
@@ -114,39 +113,11 @@ const retrying = `create trigger bulk_chunk_retried after update of failed on bu
     update bulk_job set state = 'running', done_at = null where id = new.job and state in ('done', 'paused');
   end`
 
-const second = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+const second = SqlDatabase.run((sql) => [
   // the span that submitted the job, as in a header traceparent; a runner of an earlier version does not read it
-  yield* sql.unsafe("alter table bulk_job add column trace text")
-  if (!isPostgres(sql)) yield* sql.unsafe(retrying)
-})
-
-const run = Migrator.make({})({
-  table: "bulk_migrations",
-  loader: Migrator.fromRecord({ "0001_jobs": first, "0002_traces": second })
-})
-
-// of several that begin at once on an empty database, one makes the tables, and the others find them
-const inPostgres = Effect.retry(run, { schedule: Schedule.spaced("200 millis"), times: 5 })
-
-/**
- * In a file of SQLite, with one write to the disk for a statement instead of several, which the file remembers. A transaction
- * waits for others that write: refused, it could not be tried again, because a client of `@effect/sql-libsql` answers
- * nothing more after a transaction that could not begin.
- */
-const inSqlite = (sql: SqlClient.SqlClient) =>
-  sql.unsafe("pragma journal_mode = wal").pipe(
-    Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 25 }),
-    Effect.zipRight(sql.unsafe("pragma busy_timeout = 5000")),
-    Effect.zipRight(run)
-  )
-
-// its statements would be those of SQLite
-const unknownDialect = (name: string) =>
-  new Migrator.MigrationError({
-    reason: "failed",
-    message: `The database is ${name}: only PostgreSQL and SQLite can be used`
-  })
+  "alter table bulk_job add column trace text",
+  ...(SqlDatabase.isPostgres(sql) ? [] : [retrying])
+])
 
 /**
  * Makes the tables that are missing, and does nothing if none is. The names of all of them begin with `bulk_`. Safe to
@@ -156,15 +127,7 @@ const unknownDialect = (name: string) =>
  *
  * @category migrations
  */
-export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) =>
-    Effect.asVoid(sql.onDialectOrElse({
-      pg: () => inPostgres,
-      sqlite: () => inSqlite(sql),
-      mysql: () => unknownDialect("MySQL"),
-      mssql: () => unknownDialect("Microsoft SQL Server"),
-      clickhouse: () => unknownDialect("ClickHouse"),
-      orElse: () => unknownDialect("of an unknown kind")
-    }))
-)
+export const migrate: Effect.Effect<void, MigrationError | SqlError, SqlClient.SqlClient> = SqlDatabase.migrate({
+  table: "bulk_migrations",
+  migrations: { "0001_jobs": first, "0002_traces": second }
+})

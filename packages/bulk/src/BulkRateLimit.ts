@@ -1,13 +1,14 @@
 /** One rate limit for all processes that use a token, in the database. */
 import * as SqlClient from "@effect/sql/SqlClient"
 import * as RateLimit from "@stevedore/core/RateLimit"
+import * as SqlRateLimit from "@stevedore/server/SqlRateLimit"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
-import { isPostgres, now } from "./internal/dialect.js"
 import { patient } from "./internal/patient.js"
 
 /**
@@ -63,31 +64,25 @@ interface Slice {
  */
 export const make = (options: Options): Effect.Effect<RateLimit.Service, never, SqlClient.SqlClient> =>
   Effect.gen(function*() {
-    const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+    const sql = yield* SqlClient.SqlClient
     const own = yield* RateLimit.make()
     const turn = yield* Effect.makeSemaphore(1)
-    const clock = now(sql)
     const limit = Math.max(1, Math.floor(options.limit))
     const size = Math.min(limit, Math.max(1, Math.floor(options.slice ?? limit / 20)))
     const window = Duration.toMillis(Duration.sum(options.window, margin))
-    const float = (value: number) => isPostgres(sql) ? sql`${value}::float8` : sql`${value}`
-    const isOver = sql`bulk_rate.ends_at <= ${clock}`
+    const taking = SqlRateLimit.taking(sql, {
+      table: "bulk_rate",
+      key: "token",
+      columns: { calls: limit, window_millis: window }
+    })
     const take = Effect.map(
-      patient(
-        "share out the rate limit",
-        sql<{ readonly used: number; readonly left: number }>`
-          insert into bulk_rate (token, ends_at, used, calls, window_millis)
-          values (${options.token}, ${clock} + ${float(window)}, ${size}, ${limit}, ${float(window)})
-          on conflict (token) do update set
-            ends_at = case when ${isOver} then excluded.ends_at else bulk_rate.ends_at end,
-            used = case when ${isOver} then excluded.used else bulk_rate.used + excluded.used end,
-            calls = excluded.calls,
-            window_millis = excluded.window_millis
-          returning used, ends_at - ${clock} as ${sql("left")}`
-      ),
-      ([row]) => ({
-        calls: row === undefined ? 0 : Math.max(0, size - Math.max(0, row.used - limit)),
-        millis: row === undefined ? window : Math.max(0, row.left)
+      patient("share out the rate limit", taking(options.token, size, window)),
+      Option.match({
+        onNone: () => ({ calls: 0, millis: window }),
+        onSome: ({ endsAt, now, used }) => ({
+          calls: Math.max(0, size - Math.max(0, used - limit)),
+          millis: Math.max(0, endsAt - now)
+        })
       })
     )
 

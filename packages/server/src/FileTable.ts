@@ -193,7 +193,10 @@ export interface FileTableService {
   /** The finalized files of a tenant. */
   readonly page: (tenant: string, request: PageRequest) => Effect.Effect<ReadonlyArray<FileRow>, TableFailed>
   readonly count: (tenant: string) => Effect.Effect<number, TableFailed>
-  /** Takes up to `limit` events that are due. One that is not delivered within the lease is due again. */
+  /**
+   * Takes up to `limit` events that are due. One that is not delivered within the lease is due again: after the lease, after
+   * twice as long, and so on as {@link deliveryDelay} says, {@link MOST_DELIVERIES} times altogether. It stays after that.
+   */
   readonly events: (leaseMillis: number, limit: number) => Effect.Effect<ReadonlyArray<FileEvent>, TableFailed>
   /** The event is never taken again. */
   readonly delivered: (event: string) => Effect.Effect<void, TableFailed>
@@ -206,6 +209,20 @@ export interface FileTableService {
  * @category constants
  */
 export const SECOND_LOOK_MILLIS = 3_600_000
+
+/**
+ * How often it is tried to deliver an event: with a lease of a minute, for a day.
+ *
+ * @category constants
+ */
+export const MOST_DELIVERIES = 30
+
+/**
+ * After how many leases an event is due again that was taken so often before: 1, 2, 4, and 64 at most.
+ *
+ * @category combinators
+ */
+export const deliveryDelay = (attempts: number): number => 2 ** Math.min(attempts, 6)
 
 /**
  * The service tag of the table.

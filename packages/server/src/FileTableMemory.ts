@@ -4,21 +4,19 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
-import type { FileRow, FileState, FileTableService, Quota } from "./FileTable.js"
-import { FileTable, SECOND_LOOK_MILLIS } from "./FileTable.js"
+import type { FileEvent, FileRow, FileTableService, NewFile, PageRequest, Quota } from "./FileTable.js"
+import { deliveryDelay, FileTable, MOST_DELIVERIES } from "./FileTable.js"
+import * as Lifecycle from "./internal/lifecycle.js"
 
 interface Held {
-  row: FileRow
-  leaseOwner: string | undefined
-  leaseUntil: number
+  readonly row: FileRow
+  readonly leaseOwner: string | undefined
+  readonly leaseUntil: number
 }
 
-interface Event {
-  readonly id: string
-  readonly kind: "completed" | "removed"
-  readonly file: FileRow
-  attempts: number
-  dueAt: number
+interface Event extends Omit<FileEvent, "file"> {
+  readonly fileId: string
+  readonly dueAt: number
 }
 
 const newestFirst = Order.combine(
@@ -26,182 +24,161 @@ const newestFirst = Order.combine(
   Order.mapInput(Order.reverse(Order.string), (row: FileRow) => row.id)
 )
 
+interface State {
+  readonly files: Map<string, Held>
+  readonly events: Map<string, Event>
+}
+
+const withNow = <A>(change: (now: number) => A): Effect.Effect<A> => Effect.map(Clock.currentTimeMillis, change)
+
+const lifeOf = ({ leaseOwner, leaseUntil, row: { expiresAt, settledAt, state } }: Held): Lifecycle.Life => ({
+  state,
+  expiresAt,
+  settledAt,
+  leaseOwner,
+  leaseUntil
+})
+
+const isTold = ({ events }: State, id: string): boolean =>
+  !events.has(`${id}/completed`) && !events.has(`${id}/removed`)
+
+/** Makes an event happen to a file, with what else is then known of it; undefined if it may not happen. */
+const happen = (
+  state: State,
+  held: Held | undefined,
+  event: Lifecycle.Event,
+  asked: Lifecycle.Asked,
+  known: Partial<FileRow> = {}
+): FileRow | undefined => {
+  if (held === undefined) return undefined
+  const { id } = held.row
+  const after = Lifecycle.next(lifeOf(held), event, { ...asked, isTold: isTold(state, id) })
+  if (after === undefined) return undefined
+  if (after === "forgotten") {
+    state.files.delete(id)
+    return held.row
+  }
+  const { leaseOwner, leaseUntil, settledAt } = after
+  const row = { ...held.row, ...known, state: after.state, settledAt }
+  state.files.set(id, { row, leaseOwner, leaseUntil })
+  const kind = Lifecycle.toldOf(held.row.state, row.state)
+  if (kind !== undefined) {
+    const told = `${id}/${kind}`
+    state.events.set(told, { id: told, kind, fileId: id, attempts: 0, dueAt: asked.now })
+  }
+  return row
+}
+
+const ofTenant = ({ files }: State, tenant: string): ReadonlyArray<FileRow> =>
+  [...files.values()].map(({ row }) => row).filter((row) => row.tenant === tenant)
+
+const hasRoom = (state: State, tenant: string, size: number, quota: Quota): boolean => {
+  const { bytes = Infinity, files = Infinity } = quota
+  const counted = ofTenant(state, tenant).filter(Lifecycle.isCounted)
+  return counted.length < files && counted.reduce((sum, row) => sum + row.size, size) <= bytes
+}
+
+const begin = (state: State, { lifetimeMillis, ...file }: NewFile, quota: Quota | undefined, now: number): boolean => {
+  if (quota !== undefined && !hasRoom(state, file.tenant, file.size, quota)) return false
+  state.files.set(file.id, {
+    row: {
+      ...file,
+      uploadId: undefined,
+      etag: undefined,
+      versionId: undefined,
+      reason: undefined,
+      createdAt: now,
+      settledAt: undefined,
+      expiresAt: now + lifetimeMillis
+    },
+    leaseOwner: undefined,
+    leaseUntil: 0
+  })
+  return true
+}
+
+const final = (state: State, tenant: string) => ofTenant(state, tenant).filter((row) => row.state === "finalized")
+
+const page = (state: State, tenant: string, { after, direction, limit }: PageRequest): ReadonlyArray<FileRow> => {
+  const order = direction === "desc" ? newestFirst : Order.reverse(newestFirst)
+  return final(state, tenant)
+    .filter((row) => after === undefined || order({ ...row, ...after }, row) < 0)
+    .sort(order)
+    .slice(0, limit)
+}
+
+const takeEvents = (
+  { events, files }: State,
+  leaseMillis: number,
+  limit: number,
+  now: number
+): ReadonlyArray<FileEvent> =>
+  [...events.values()].filter(({ attempts, dueAt }) => dueAt <= now && attempts < MOST_DELIVERIES).slice(0, limit)
+    .flatMap((event) => {
+      const { attempts, fileId, id, kind } = event
+      events.set(id, { ...event, attempts: attempts + 1, dueAt: now + leaseMillis * deliveryDelay(attempts) })
+      const file = files.get(fileId)?.row
+      return file === undefined ? [] : [{ id, kind, file, attempts }]
+    })
+
 /**
  * An empty table.
  *
  * @category constructors
  */
 export const make = (): FileTableService => {
-  const files = new Map<string, Held>()
-  const events = new Map<string, Event>()
+  const state: State = { files: new Map(), events: new Map() }
 
-  const withNow = <A>(change: (now: number) => A): Effect.Effect<A> => Effect.map(Clock.currentTimeMillis, change)
+  const change = (
+    id: string,
+    event: Lifecycle.Event,
+    asked: Omit<Lifecycle.Asked, "now"> = {},
+    known?: Partial<FileRow>
+  ) => withNow((now) => happen(state, state.files.get(id), event, { ...asked, now }, known))
 
-  const owned = (id: string, owner: string, states: ReadonlyArray<FileState>): Held | undefined => {
-    const held = files.get(id)
-    return held !== undefined && held.leaseOwner === owner && states.includes(held.row.state) ? held : undefined
+  const changed = (...asked: Parameters<typeof change>) => Effect.map(change(...asked), (row) => row !== undefined)
+
+  const of = (tenant: string, id: string): Held | undefined => {
+    const held = state.files.get(id)
+    return held?.row.tenant === tenant ? held : undefined
   }
-
-  const freed = (held: Held, row: FileRow): FileRow => {
-    held.row = row
-    held.leaseOwner = undefined
-    return row
-  }
-
-  const taken = (held: Held, state: FileState, owner: string, until: number): FileRow => {
-    held.row = { ...held.row, state }
-    held.leaseOwner = owner
-    held.leaseUntil = until
-    return held.row
-  }
-
-  const happened = (kind: Event["kind"], file: FileRow, now: number) => {
-    const id = `${file.id}/${kind}`
-    events.set(id, { id, kind, file, attempts: 0, dueAt: now })
-  }
-
-  const dueState = (held: Held, now: number): FileState | undefined => {
-    switch (held.row.state) {
-      case "opening":
-      case "waiting":
-        return held.row.expiresAt <= now ? "removing" : undefined
-      case "completing":
-      case "inspecting":
-      case "removing":
-        return held.leaseUntil <= now ? held.row.state : undefined
-      case "removed":
-        return (held.row.settledAt ?? now) + SECOND_LOOK_MILLIS <= now && held.leaseUntil <= now ? "removed" : undefined
-      default:
-        return undefined
-    }
-  }
-
-  const counts = ({ settledAt, state }: FileRow): boolean =>
-    state === "removing" ? settledAt === undefined : state !== "failed" && state !== "removed"
-
-  const hasRoom = (tenant: string, size: number, { bytes = Infinity, files: most = Infinity }: Quota): boolean => {
-    const counted = [...files.values()].map(({ row }) => row).filter((row) => row.tenant === tenant && counts(row))
-    return counted.length < most && counted.reduce((sum, row) => sum + row.size, size) <= bytes
-  }
-
-  const final = (tenant: string) =>
-    [...files.values()].map(({ row }) => row).filter((row) => row.tenant === tenant && row.state === "finalized")
 
   return {
-    open: ({ lifetimeMillis, ...file }, quota) =>
-      withNow((now) => {
-        if (quota !== undefined && !hasRoom(file.tenant, file.size, quota)) return false
-        files.set(file.id, {
-          row: {
-            ...file,
-            uploadId: undefined,
-            etag: undefined,
-            versionId: undefined,
-            reason: undefined,
-            createdAt: now,
-            settledAt: undefined,
-            expiresAt: now + lifetimeMillis
-          },
-          leaseOwner: undefined,
-          leaseUntil: 0
-        })
-        return true
-      }),
-    opened: (id, uploadId) =>
-      Effect.sync(() => {
-        const held = files.get(id)
-        if (held?.row.state !== "opening") return false
-        held.row = { ...held.row, state: "waiting", uploadId }
-        return true
-      }),
+    open: (file, quota) => withNow((now) => begin(state, file, quota, now)),
+    opened: (id, uploadId) => changed(id, "open", {}, { uploadId }),
     find: (tenant, id) =>
-      withNow((now) => {
-        const held = files.get(id)
-        if (held === undefined || held.row.tenant !== tenant) return Option.none()
-        return Option.some({ ...held.row, state: dueState(held, now) ?? held.row.state })
-      }),
+      withNow((now) =>
+        Option.map(
+          Option.fromNullable(of(tenant, id)),
+          ({ row }) => ({ ...row, state: Lifecycle.stateAt(row, now) })
+        )
+      ),
     claim: (tenant, id, owner, leaseMillis) =>
-      withNow((now) => {
-        const held = files.get(id)
-        if (held === undefined || held.row.tenant !== tenant) return Option.none()
-        const free = held.row.state === "waiting"
-          ? held.row.expiresAt > now
-          : held.row.state === "completing" && held.leaseUntil <= now
-        return free ? Option.some(taken(held, "completing", owner, now + leaseMillis)) : Option.none()
-      }),
-    renew: (id, owner, leaseMillis) =>
-      withNow((now) => {
-        const held = owned(id, owner, ["completing", "inspecting", "removing", "removed"])
-        if (held === undefined) return false
-        held.leaseUntil = now + leaseMillis
-        return true
-      }),
-    release: (id, owner) =>
-      Effect.sync(() => {
-        const held = owned(id, owner, ["completing"])
-        if (held === undefined) return false
-        freed(held, { ...held.row, state: "waiting" })
-        return true
-      }),
+      withNow((now) => Option.fromNullable(happen(state, of(tenant, id), "claim", { now, owner, leaseMillis }))),
+    renew: (id, owner, leaseMillis) => changed(id, "renew", { owner, leaseMillis }),
+    release: (id, owner) => changed(id, "release", { owner }),
     settle: (id, owner, outcome) =>
-      withNow((now) => {
-        const held = owned(id, owner, ["completing", "inspecting"])
-        if (held === undefined) return Option.none()
-        // whoever inspects next takes it at once
-        held.leaseUntil = now
-        const row = freed(held, { ...held.row, ...outcome, settledAt: now })
-        if (row.state === "finalized") happened("completed", row, now)
-        return Option.some(row)
-      }),
+      Effect.map(change(id, Lifecycle.eventOf[outcome.state], { owner }, outcome), Option.fromNullable),
     due: (owner, leaseMillis, limit) =>
-      withNow((now) =>
-        [...files.values()]
-          .flatMap((held) => {
-            const state = dueState(held, now)
-            return state === undefined ? [] : [{ held, state }]
-          })
-          .slice(0, limit)
-          .map(({ held, state }) => taken(held, state, owner, now + leaseMillis))
-      ),
-    removed: (id, owner) =>
       withNow((now) => {
-        const held = owned(id, owner, ["removing", "removed"])
-        if (held === undefined) return false
-        if (held.row.state === "removed") {
-          files.delete(id)
-          return true
+        const due: Array<FileRow> = []
+        for (const held of [...state.files.values()]) {
+          if (due.length === limit) break
+          const row = happen(state, held, "sweep", { now, owner, leaseMillis })
+          if (row !== undefined) due.push(row)
         }
-        held.leaseUntil = now
-        happened("removed", freed(held, { ...held.row, state: "removed", settledAt: now }), now)
-        return true
+        return due
       }),
-    discard: (tenant, id) =>
-      withNow((now) => {
-        const held = files.get(id)
-        if (held === undefined || held.row.tenant !== tenant || held.row.state !== "finalized") return false
-        held.leaseUntil = now
-        freed(held, { ...held.row, state: "removing" })
-        return true
-      }),
-    page: (tenant, { after, direction, limit }) =>
-      Effect.sync(() => {
-        const order = direction === "desc" ? newestFirst : Order.reverse(newestFirst)
-        return final(tenant)
-          .filter((row) => after === undefined || order({ ...row, ...after }, row) < 0)
-          .sort(order)
-          .slice(0, limit)
-      }),
-    count: (tenant) => Effect.sync(() => final(tenant).length),
-    events: (leaseMillis, limit) =>
-      withNow((now) =>
-        [...events.values()].filter((event) => event.dueAt <= now).slice(0, limit).map((event) => {
-          const { attempts, file, id, kind } = event
-          event.attempts += 1
-          event.dueAt = now + leaseMillis
-          return { id, kind, file, attempts }
-        })
+    removed: (id, owner) =>
+      Effect.flatMap(
+        changed(id, "forget", { owner }),
+        (isForgotten) => isForgotten ? Effect.succeed(true) : changed(id, "remove", { owner })
       ),
-    delivered: (event) => Effect.sync(() => void events.delete(event))
+    discard: (tenant, id) => withNow((now) => happen(state, of(tenant, id), "discard", { now }) !== undefined),
+    page: (tenant, request) => Effect.sync(() => page(state, tenant, request)),
+    count: (tenant) => Effect.sync(() => final(state, tenant).length),
+    events: (leaseMillis, limit) => withNow((now) => takeEvents(state, leaseMillis, limit, now)),
+    delivered: (event) => Effect.sync(() => void state.events.delete(event))
   }
 }
 

@@ -51,6 +51,16 @@ export interface MultipartSession {
   readonly urls: ReadonlyArray<string>
 }
 
+/**
+ * The parts that a client lists.
+ *
+ * @category models
+ */
+export interface ListedParts {
+  readonly uploadId: string
+  readonly parts: ReadonlyArray<{ readonly partNumber: number; readonly etag: string }>
+}
+
 const LARGEST_PART_COUNT = 10_000
 
 /**

@@ -4,7 +4,7 @@
  * Every change is one statement that says in which state it may happen, so no transaction is open while anybody waits for
  * the store. The events are written by the database itself, in the statement that changes the state.
  */
-import * as Migrator from "@effect/sql/Migrator"
+import type { MigrationError } from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
@@ -12,13 +12,11 @@ import * as Metadata from "@stevedore/core/Metadata"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import type { FileRow, FileState, FileTableService } from "./FileTable.js"
-import { FileTable, SECOND_LOOK_MILLIS, TableFailed } from "./FileTable.js"
-import { waitingForOthers } from "./internal/sqlite.js"
-
-const isPostgres = (sql: SqlClient.SqlClient): boolean => sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+import type { FileRow, FileState, FileTableService, NewFile, Quota } from "./FileTable.js"
+import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS, TableFailed } from "./FileTable.js"
+import * as Lifecycle from "./internal/lifecycle.js"
+import { float, isPostgres, migrate as migrating, now, run } from "./SqlDatabase.js"
 
 // Sizes and times are whole numbers that every driver gives as a number, which it does not for BIGINT.
 const tables = [
@@ -85,32 +83,14 @@ const triggers = {
   ]
 }
 
-const first = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  const statements = [...tables, ...(isPostgres(sql) ? triggers.postgres : triggers.sqlite)]
-  yield* Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
-})
-
-const versions = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql.unsafe("alter table stevedore_file add column version_id text")
-)
-
 // what is lost with a crash is the count of a window
-const rates = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) =>
-    sql.unsafe(`create ${isPostgres(sql) ? "unlogged " : ""}table stevedore_rate (
-      tenant text primary key,
-      ends_at double precision not null,
-      used double precision not null
-    )`)
-)
-
-const metadata = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql.unsafe("alter table stevedore_file add column metadata text")
-)
+const rates = (sql: SqlClient.SqlClient) => [
+  `create ${isPostgres(sql) ? "unlogged " : ""}table stevedore_rate (
+    tenant text primary key,
+    ends_at double precision not null,
+    used double precision not null
+  )`
+]
 
 // What counts towards the quota of a tenant. Bytes that were discarded do no longer, those of an upload that has expired do
 // until they are removed: a sweep changes one row of it at a time.
@@ -158,78 +138,36 @@ const counting = {
 }
 
 // the database counts, so an instance of the version before counts too
-const usage = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  const shard = isPostgres(sql) ? shardOf.postgres : shardOf.sqlite
-  const statements = [
-    `create table stevedore_usage (
-      tenant text not null,
-      shard integer not null,
-      bytes double precision not null,
-      files double precision not null,
-      primary key (tenant, shard)
-    )`,
-    ...(isPostgres(sql) ? counting.postgres : counting.sqlite),
-    // the triggers first: from then on nobody writes until all is there
-    `insert into stevedore_usage (tenant, shard, bytes, files)
-      select tenant, ${shard("stevedore_file")}, sum(size), count(*) from stevedore_file
-      where ${counts("stevedore_file")} group by 1, 2`
-  ]
-  yield* Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
-})
-
-const migrating = Migrator.make({})({
-  table: "stevedore_migrations",
-  loader: Migrator.fromRecord({
-    "0001_files": first,
-    "0002_versions": versions,
-    "0003_rates": rates,
-    "0004_metadata": metadata,
-    "0005_usage": usage
-  })
-})
-
-// of several that begin at once on an empty database, one makes the tables, and the others find them
-const inPostgres = Effect.retry(migrating, { schedule: Schedule.spaced("200 millis"), times: 5 })
-
-/**
- * In a file of SQLite, with one write to the disk for a statement instead of several, which the file remembers. A transaction
- * waits for others that write: refused, it could not be tried again, because a client of `@effect/sql-libsql` answers
- * nothing more after a transaction that could not begin.
- */
-const inSqlite = (sql: SqlClient.SqlClient) =>
-  sql.unsafe("pragma journal_mode = wal").pipe(
-    Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 25 }),
-    Effect.zipRight(waitingForOthers(sql)),
-    Effect.zipRight(migrating),
-    // of a connection: after a transaction, the client has another one
-    Effect.zipRight(waitingForOthers(sql))
-  )
-
-// its statements would be those of SQLite
-const unknownDialect = (name: string) =>
-  new Migrator.MigrationError({
-    reason: "failed",
-    message: `The database is ${name}: only PostgreSQL and SQLite can be used`
-  })
+const usage = (sql: SqlClient.SqlClient) => [
+  `create table stevedore_usage (
+    tenant text not null,
+    shard integer not null,
+    bytes double precision not null,
+    files double precision not null,
+    primary key (tenant, shard)
+  )`,
+  ...(isPostgres(sql) ? counting.postgres : counting.sqlite),
+  // the triggers first: from then on nobody writes until all is there
+  `insert into stevedore_usage (tenant, shard, bytes, files)
+    select tenant, ${(isPostgres(sql) ? shardOf.postgres : shardOf.sqlite)("stevedore_file")}, sum(size), count(*)
+    from stevedore_file where ${counts("stevedore_file")} group by 1, 2`
+]
 
 /**
  * Makes the tables that are missing: all begin with `stevedore_`. Safe to run by several instances at once.
  *
  * @category migrations
  */
-export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) =>
-    Effect.asVoid(sql.onDialectOrElse({
-      pg: () => inPostgres,
-      sqlite: () => inSqlite(sql),
-      mysql: () => unknownDialect("MySQL"),
-      mssql: () => unknownDialect("Microsoft SQL Server"),
-      clickhouse: () => unknownDialect("ClickHouse"),
-      orElse: () => unknownDialect("of an unknown kind")
-    }))
-)
+export const migrate: Effect.Effect<void, MigrationError | SqlError, SqlClient.SqlClient> = migrating({
+  table: "stevedore_migrations",
+  migrations: {
+    "0001_files": run((sql) => [...tables, ...(isPostgres(sql) ? triggers.postgres : triggers.sqlite)]),
+    "0002_versions": run(() => ["alter table stevedore_file add column version_id text"]),
+    "0003_rates": run(rates),
+    "0004_metadata": run(() => ["alter table stevedore_file add column metadata text"]),
+    "0005_usage": run(usage)
+  }
+})
 
 interface Row {
   readonly id: string
@@ -281,159 +219,219 @@ const isNotEmpty = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0
 const to = (operation: string) => <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A, TableFailed, R> =>
   Effect.mapError(effect, (cause) => new TableFailed({ operation, cause }))
 
+/** The statements of a database, and the fragments that they are made of. */
+interface State {
+  readonly sql: SqlClient.SqlClient
+  readonly now: Fragment
+  readonly nothing: Fragment
+  /** Instances that look for what is due at once do not wait for each other. */
+  readonly skipping: Fragment
+  readonly locked: Fragment
+  readonly shards: Fragment
+}
+
+const stateOf = (sql: SqlClient.SqlClient): State => {
+  const nothing = sql.literal("")
+  return isPostgres(sql)
+    ? {
+      sql,
+      now: now(sql),
+      nothing,
+      skipping: sql.literal("for update skip locked"),
+      locked: sql.literal("for update"),
+      shards: sql.literal(`generate_series(0, ${lastShard}) as shard`)
+    }
+    : { sql, now: now(sql), nothing, skipping: nothing, locked: nothing, shards: sql.literal("(select 0 as shard)") }
+}
+
+/** When an event may happen to a row: the transitions of the event, as a condition. */
+const may = ({ now, sql }: State, event: Lifecycle.Event, owner: string): Fragment => {
+  const met: { readonly [C in Lifecycle.Condition]: () => Fragment } = {
+    always: () => sql.literal("true"),
+    alive: () => sql`expires_at > ${now}`,
+    expired: () => sql`expires_at <= ${now}`,
+    held: () => sql`lease_owner = ${owner}`,
+    free: () => sql`lease_until <= ${now}`,
+    rested: () =>
+      sql`settled_at <= ${now} - ${float(sql, SECOND_LOOK_MILLIS)} and lease_until <= ${now}
+        and not exists (select 1 from stevedore_event where file_id = stevedore_file.id)`
+  }
+  return sql.or(
+    Lifecycle.waysOf(event).map(({ froms, when }) =>
+      sql`(state in (${sql.literal(froms.map((from) => `'${from}'`).join(", "))}) and ${met[when]()})`
+    )
+  )
+}
+
+/** What an event makes of a row. */
+const becomes = ({ now, sql }: State, event: Lifecycle.Event, owner: string, leaseMillis: number): Fragment => {
+  const changes = Lifecycle.changesOf(event)
+  const cases = changes.map(([from, to]) => `when '${from}' then '${to}'`).join(" ")
+  const { settles, takesLease } = Lifecycle.events[event]
+  return sql.csv([
+    ...(changes.length === 0 ? [] : [`state = case state ${cases} else state end`]),
+    ...(settles === true ? [sql`settled_at = ${now}`] : []),
+    ...(takesLease === true
+      ? [sql`lease_owner = ${owner}`, sql`lease_until = ${now} + ${float(sql, leaseMillis)}`]
+      : ["lease_owner = null", sql`lease_until = ${now}`])
+  ])
+}
+
+interface Asked {
+  readonly owner?: string
+  readonly leaseMillis?: number
+  /** What else is then known. */
+  readonly known?: Fragment
+}
+
+/** Makes an event happen to the rows where it may, in one statement. */
+const happen = (state: State, event: Lifecycle.Event, where: Fragment, { known, leaseMillis = 0, owner = "" }: Asked) =>
+  state.sql<Row>`update stevedore_file set ${becomes(state, event, owner, leaseMillis)}${
+    known === undefined ? state.nothing : state.sql`, ${known}`
+  } where ${where} and (${may(state, event, owner)}) returning *`
+
+const open = ({ locked, nothing, now, shards, sql }: State, file: NewFile, quota: Quota | undefined) =>
+  Effect.gen(function*() {
+    if (quota !== undefined) {
+      yield* sql`insert into stevedore_usage (tenant, shard, bytes, files)
+        select ${file.tenant}, shard, 0, 0 from ${shards} where true on conflict (tenant, shard) do nothing`
+    }
+    const { bytes, files } = quota ?? {}
+    // two that come at once wait for each other here: the second reads what the first has left
+    const room = quota === undefined ? nothing : sql`from (
+        select sum(bytes) as bytes, sum(files) as files from (
+          select bytes, files from stevedore_usage where tenant = ${file.tenant} order by shard ${locked}
+        ) as held
+      ) as used where true
+      ${bytes === undefined ? nothing : sql`and bytes + ${float(sql, file.size)} <= ${float(sql, bytes)}`}
+      ${files === undefined ? nothing : sql`and files + 1 <= ${float(sql, files)}`}`
+    const rows = yield* sql`insert into stevedore_file (id, tenant, owner_id, owner_name, name, media_type, size,
+        metadata, kind, key, state, created_at, expires_at)
+      select ${file.id}, ${file.tenant}, ${file.owner.id}, ${file.owner.name}, ${file.name},
+        ${file.mediaType ?? null}, ${float(sql, file.size)},
+        ${file.metadata === undefined ? null : Schema.encodeSync(KeptMetadata)(file.metadata)}, ${file.kind},
+        ${file.key}, ${file.state}, ${now}, ${now} + ${float(sql, file.lifetimeMillis)}
+      ${room} returning id`
+    return isNotEmpty(rows)
+  })
+
+interface EventRow {
+  readonly id: string
+  readonly file_id: string
+  readonly kind: "completed" | "removed"
+  readonly attempts: number
+}
+
+const takeEvents = ({ now, skipping, sql }: State, leaseMillis: number, limit: number) =>
+  Effect.gen(function*() {
+    const due = sql`select id from stevedore_event where due_at <= ${now} and attempts < ${MOST_DELIVERIES}
+      order by due_at limit ${limit} ${skipping}`
+    const taken = yield* sql<EventRow>`update stevedore_event set attempts = attempts + 1,
+        due_at = ${now} + ${float(sql, leaseMillis)} * (1 << case when attempts < 6 then attempts else 6 end)
+      where id in (${due}) returning *`
+    if (taken.length === 0) return []
+    const rows = yield* sql<Row>`select * from stevedore_file where ${sql.in("id", taken.map((one) => one.file_id))}`
+    const files = new Map(rows.map((row) => [row.id, toFile(row)]))
+    return taken.flatMap(({ attempts, file_id, id, kind }) => {
+      const file = files.get(file_id)
+      return file === undefined ? [] : [{ id, kind, file, attempts: attempts - 1 }]
+    })
+  })
+
 /**
  * The table over a database that has the tables.
  *
  * @category constructors
  */
-export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> = Effect.gen(function*() {
-  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-  const now: Fragment = isPostgres(sql)
-    ? sql.literal("(extract(epoch from clock_timestamp()) * 1000)::float8")
-    : sql.literal("(unixepoch('subsec') * 1000.0)")
-  // instances that look for what is due at once do not wait for each other
-  const skipping = isPostgres(sql) ? sql.literal("for update skip locked") : sql.literal("")
-  const locked = isPostgres(sql) ? sql.literal("for update") : sql.literal("")
-  const shards = sql.literal(isPostgres(sql) ? `generate_series(0, ${lastShard}) as shard` : "(select 0 as shard)")
-  const float = (value: number) => isPostgres(sql) ? sql`${value}::float8` : sql`${value}`
-  const held = (id: string, owner: string) => sql`id = ${id} and lease_owner = ${owner}`
-  const nobody = sql.literal("lease_owner = null")
+export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> = Effect.map(
+  SqlClient.SqlClient,
+  (client) => {
+    const state = stateOf(client.withoutTransforms())
+    const { nothing, now, skipping, sql } = state
+    const ofId = (id: string) => sql`id = ${id}`
+    const ofTenant = (tenant: string, id: string) => sql`id = ${id} and tenant = ${tenant}`
 
-  return {
-    open: (file, quota) =>
-      Effect.gen(function*() {
-        if (quota !== undefined) {
-          yield* sql`insert into stevedore_usage (tenant, shard, bytes, files)
-            select ${file.tenant}, shard, 0, 0 from ${shards} where true on conflict (tenant, shard) do nothing`
-        }
-        const { bytes, files } = quota ?? {}
-        // two that come at once wait for each other here: the second reads what the first has left
-        const room = quota === undefined ? sql.literal("") : sql`from (
-            select sum(bytes) as bytes, sum(files) as files from (
-              select bytes, files from stevedore_usage where tenant = ${file.tenant} order by shard ${locked}
-            ) as held
-          ) as used where true
-          ${bytes === undefined ? sql.literal("") : sql`and bytes + ${float(file.size)} <= ${float(bytes)}`}
-          ${files === undefined ? sql.literal("") : sql`and files + 1 <= ${float(files)}`}`
-        const rows = yield* sql`insert into stevedore_file (id, tenant, owner_id, owner_name, name, media_type, size,
-            metadata, kind, key, state, created_at, expires_at)
-          select ${file.id}, ${file.tenant}, ${file.owner.id}, ${file.owner.name}, ${file.name},
-            ${file.mediaType ?? null}, ${float(file.size)},
-            ${file.metadata === undefined ? null : Schema.encodeSync(KeptMetadata)(file.metadata)}, ${file.kind},
-            ${file.key}, ${file.state}, ${now}, ${now} + ${float(file.lifetimeMillis)}
-          ${room} returning id`
-        return isNotEmpty(rows)
-      }).pipe(to("hold a new file")),
-    opened: (id, uploadId) =>
-      sql`update stevedore_file set state = 'waiting', upload_id = ${uploadId}
-        where id = ${id} and state = 'opening' returning id`.pipe(to("open an upload"), Effect.map(isNotEmpty)),
-    find: (tenant, id) =>
-      sql<Row & { readonly expired: number | boolean }>`select *,
-        (state in ('opening', 'waiting') and expires_at <= ${now}) as expired
-        from stevedore_file where id = ${id} and tenant = ${tenant}`.pipe(
-        to("find a file"),
-        Effect.map(([row]) =>
-          firstOf(row === undefined ? [] : [{ ...row, state: Boolean(row.expired) ? "removing" : row.state }])
-        )
-      ),
-    claim: (tenant, id, owner, leaseMillis) =>
-      sql<Row>`update stevedore_file
-        set state = 'completing', lease_owner = ${owner}, lease_until = ${now} + ${float(leaseMillis)}
-        where id = ${id} and tenant = ${tenant} and (
-          (state = 'waiting' and expires_at > ${now}) or (state = 'completing' and lease_until <= ${now})
-        ) returning *`.pipe(to("claim a file"), Effect.map(firstOf)),
-    renew: (id, owner, leaseMillis) =>
-      sql`update stevedore_file set lease_until = ${now} + ${float(leaseMillis)}
-        where ${held(id, owner)} and state in ('completing', 'inspecting', 'removing', 'removed')
-        returning id`.pipe(to("renew a lease"), Effect.map(isNotEmpty)),
-    release: (id, owner) =>
-      sql`update stevedore_file set state = 'waiting', ${nobody}
-        where ${held(id, owner)} and state = 'completing' returning id`.pipe(
-        to("release a file"),
-        Effect.map(isNotEmpty)
-      ),
-    settle: (id, owner, outcome) =>
-      sql<Row>`update stevedore_file set state = ${outcome.state}, settled_at = ${now}, lease_until = ${now}, ${nobody},
-        ${
-        outcome.state === "failed"
-          ? sql`reason = ${outcome.reason}`
-          : sql`etag = ${outcome.etag ?? null}, version_id = ${outcome.versionId ?? null}`
-      } where ${held(id, owner)} and state in ('completing', 'inspecting') returning *`.pipe(
-        to("settle a file"),
-        Effect.map(firstOf)
-      ),
-    due: (owner, leaseMillis, limit) =>
-      sql<Row>`update stevedore_file set
-        state = case when state in ('opening', 'waiting') then 'removing' else state end,
-        lease_owner = ${owner}, lease_until = ${now} + ${float(leaseMillis)}
-        where id in (
-          select id from stevedore_file where state not in ('finalized', 'failed') and (
-            (state in ('opening', 'waiting') and expires_at <= ${now})
-            or (state in ('completing', 'inspecting', 'removing') and lease_until <= ${now})
-            or (state = 'removed' and settled_at <= ${now} - ${float(SECOND_LOOK_MILLIS)} and lease_until <= ${now}
-              and not exists (select 1 from stevedore_event where file_id = stevedore_file.id))
-          ) order by expires_at limit ${limit} ${skipping}
-        ) returning *`.pipe(to("find what is due"), Effect.map((rows) => rows.map(toFile))),
-    removed: (id, owner) =>
-      Effect.gen(function*() {
-        const forgotten = yield* sql`delete from stevedore_file
-          where ${held(id, owner)} and state = 'removed' returning id`
-        if (forgotten.length > 0) return true
-        const rows = yield* sql`update stevedore_file
-          set state = 'removed', settled_at = ${now}, lease_until = ${now}, ${nobody}
-          where ${held(id, owner)} and state = 'removing' returning id`
-        return isNotEmpty(rows)
-      }).pipe(to("remove a file")),
-    discard: (tenant, id) =>
-      sql`update stevedore_file set state = 'removing', lease_until = ${now}, ${nobody}
-        where id = ${id} and tenant = ${tenant} and state = 'finalized' returning id`.pipe(
-        to("discard a file"),
-        Effect.map(isNotEmpty)
-      ),
-    page: (tenant, { after, direction, limit }) =>
-      sql<Row>`select * from stevedore_file where tenant = ${tenant} and state = 'finalized' ${
-        after === undefined
-          ? sql.literal("")
-          : sql`and (created_at, id) ${sql.literal(direction === "asc" ? ">" : "<")} (${
-            float(after.createdAt)
-          }, ${after.id})`
-      } order by created_at ${sql.literal(direction)}, id ${sql.literal(direction)} limit ${limit}`.pipe(
-        to("list files"),
-        Effect.map((rows) => rows.map(toFile))
-      ),
-    count: (tenant) =>
-      sql<{ readonly files: number | string }>`select count(*) as files from stevedore_file
-        where tenant = ${tenant} and state = 'finalized'`.pipe(
-        to("count files"),
-        Effect.map(([row]) => Number(row?.files ?? 0))
-      ),
-    events: (leaseMillis, limit) =>
-      Effect.gen(function*() {
-        const taken = yield* sql<
-          { readonly id: string; readonly file_id: string; readonly kind: "completed" | "removed"; attempts: number }
-        >`update stevedore_event set attempts = attempts + 1, due_at = ${now} + ${float(leaseMillis)}
-          where id in (select id from stevedore_event where due_at <= ${now} order by due_at limit ${limit} ${skipping})
-          returning *`
-        if (taken.length === 0) return []
-        const rows = yield* sql<Row>`select * from stevedore_file where ${
-          sql.in("id", taken.map((one) => one.file_id))
-        }`
-        const files = new Map(rows.map((row) => [row.id, toFile(row)]))
-        return taken.flatMap(({ attempts, file_id, id, kind }) => {
-          const file = files.get(file_id)
-          return file === undefined ? [] : [{ id, kind, file, attempts: attempts - 1 }]
-        })
-      }).pipe(to("find events")),
-    delivered: (id) => sql`delete from stevedore_event where id = ${id}`.pipe(to("end an event"), Effect.asVoid)
+    return {
+      open: (file, quota) => open(state, file, quota).pipe(to("hold a new file")),
+      opened: (id, uploadId) =>
+        happen(state, "open", ofId(id), { known: sql`upload_id = ${uploadId}` }).pipe(
+          to("open an upload"),
+          Effect.map(isNotEmpty)
+        ),
+      find: (tenant, id) =>
+        sql<Row & { readonly now: number }>`select *, ${now} as now from stevedore_file where ${ofTenant(tenant, id)}`
+          .pipe(
+            to("find a file"),
+            Effect.map(([row]) =>
+              Option.map(Option.fromNullable(row), ({ now, ...row }) => {
+                const file = toFile(row)
+                return { ...file, state: Lifecycle.stateAt(file, now) }
+              })
+            )
+          ),
+      claim: (tenant, id, owner, leaseMillis) =>
+        happen(state, "claim", ofTenant(tenant, id), { owner, leaseMillis }).pipe(
+          to("claim a file"),
+          Effect.map(firstOf)
+        ),
+      renew: (id, owner, leaseMillis) =>
+        happen(state, "renew", ofId(id), { owner, leaseMillis }).pipe(to("renew a lease"), Effect.map(isNotEmpty)),
+      release: (id, owner) =>
+        happen(state, "release", ofId(id), { owner }).pipe(to("release a file"), Effect.map(isNotEmpty)),
+      settle: (id, owner, outcome) =>
+        happen(state, Lifecycle.eventOf[outcome.state], ofId(id), {
+          owner,
+          known: outcome.state === "failed"
+            ? sql`reason = ${outcome.reason}`
+            : sql`etag = ${outcome.etag ?? null}, version_id = ${outcome.versionId ?? null}`
+        }).pipe(to("settle a file"), Effect.map(firstOf)),
+      due: (owner, leaseMillis, limit) =>
+        happen(
+          state,
+          "sweep",
+          // its index has no others
+          sql`id in (select id from stevedore_file where state not in ('finalized', 'failed') and (${
+            may(state, "sweep", owner)
+          }) order by expires_at limit ${limit} ${skipping})`,
+          { owner, leaseMillis }
+        ).pipe(to("find what is due"), Effect.map((rows) => rows.map(toFile))),
+      removed: (id, owner) =>
+        Effect.gen(function*() {
+          const forgotten = yield* sql`delete from stevedore_file
+            where ${ofId(id)} and (${may(state, "forget", owner)}) returning id`
+          return isNotEmpty(forgotten) || isNotEmpty(yield* happen(state, "remove", ofId(id), { owner }))
+        }).pipe(to("remove a file")),
+      discard: (tenant, id) =>
+        happen(state, "discard", ofTenant(tenant, id), {}).pipe(to("discard a file"), Effect.map(isNotEmpty)),
+      page: (tenant, { after, direction, limit }) =>
+        sql<Row>`select * from stevedore_file where tenant = ${tenant} and state = 'finalized' ${
+          after === undefined
+            ? nothing
+            : sql`and (created_at, id) ${sql.literal(direction === "asc" ? ">" : "<")} (${
+              float(sql, after.createdAt)
+            }, ${after.id})`
+        } order by created_at ${sql.literal(direction)}, id ${sql.literal(direction)} limit ${limit}`.pipe(
+          to("list files"),
+          Effect.map((rows) => rows.map(toFile))
+        ),
+      count: (tenant) =>
+        sql<{ readonly files: number | string }>`select count(*) as files from stevedore_file
+          where tenant = ${tenant} and state = 'finalized'`.pipe(
+          to("count files"),
+          Effect.map(([row]) => Number(row?.files ?? 0))
+        ),
+      events: (leaseMillis, limit) => takeEvents(state, leaseMillis, limit).pipe(to("find events")),
+      delivered: (id) => sql`delete from stevedore_event where id = ${id}`.pipe(to("end an event"), Effect.asVoid)
+    }
   }
-})
+)
 
 /**
  * The table over a database, whose tables are made first.
  *
  * @category layers
  */
-export const layer: Layer.Layer<FileTable, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<FileTable, MigrationError | SqlError, SqlClient.SqlClient> = Layer.effect(
   FileTable,
   Effect.zipRight(migrate, make)
 )

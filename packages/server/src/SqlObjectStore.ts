@@ -7,7 +7,7 @@
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import * as Migrator from "@effect/sql/Migrator"
+import type { MigrationError } from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Arr from "effect/Array"
@@ -23,8 +23,8 @@ import * as BlobStore from "./BlobStore.js"
 import * as DirectoryRecords from "./internal/directoryRecords.js"
 import * as DiskFailure from "./internal/diskFailure.js"
 import * as PrivateFiles from "./internal/privateFiles.js"
-import { waitingForOthers } from "./internal/sqlite.js"
 import * as ObjectStore from "./ObjectStore.js"
+import * as SqlDatabase from "./SqlDatabase.js"
 import type * as StorageRefused from "./StorageRefused.js"
 
 /**
@@ -242,11 +242,12 @@ const migrating = (directory: string) =>
   Effect.gen(function*() {
     const files = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
     const sql = yield* SqlClient.SqlClient
-    const first = Effect.forEach(tables, (statement) => sql.unsafe(statement), { discard: true })
-    const taken = Effect.provide(DirectoryRecords.takeOver(sql, directory), files)
-    return yield* Migrator.make({})({
+    yield* SqlDatabase.migrate({
       table: "stevedore_store_migrations",
-      loader: Migrator.fromRecord({ "0001_objects": first, "0002_records": taken })
+      migrations: {
+        "0001_objects": SqlDatabase.run(() => tables),
+        "0002_records": Effect.provide(DirectoryRecords.takeOver(sql, directory), files)
+      }
     })
   })
 
@@ -259,7 +260,7 @@ export const layer = (
   options: Options
 ): Layer.Layer<
   ObjectStore.ObjectStore,
-  StorageRefused.StorageRefused | Migrator.MigrationError | SqlError,
+  StorageRefused.StorageRefused | MigrationError | SqlError,
   FileSystem.FileSystem | Path.Path | SqlClient.SqlClient
 > =>
   Layer.scoped(
@@ -270,7 +271,6 @@ export const layer = (
       yield* Effect.mapError(PrivateFiles.directory(options.directory), DiskFailure.failed)
       const blobs = yield* BlobStore.kept(join(options.directory, "blobs"))
       yield* migrating(options.directory)
-      yield* waitingForOthers(sql)
       const store = ObjectStore.make(blobs, options, indexOver(sql, blobs))
 
       const known = new Set<string>()

@@ -15,6 +15,7 @@ import { FileStore } from "./FileStore.js"
 import { FileTable } from "./FileTable.js"
 import * as Identifiers from "./Identifiers.js"
 import { isHeaderValue } from "./internal/headerValue.js"
+import * as Lifecycle from "./internal/lifecycle.js"
 import { logged } from "./internal/logged.js"
 import * as ObjectAnswer from "./ObjectAnswer.js"
 import { Observer } from "./Observer.js"
@@ -96,7 +97,7 @@ export const make = (
       Effect.gen(function*() {
         const [, tenant = "", id = ""] = KEY.exec(key) ?? []
         const row = yield* table.find(decodeURIComponent(tenant), id)
-        return Option.isSome(row) && row.value.state === "waiting"
+        return Option.exists(row, ({ state }) => Lifecycle.meanings[state].takesBytes)
       }).pipe(
         Effect.catchTag("TableFailed", () => StorageRefused.make("ServiceUnavailable")),
         Effect.flatMap((isWaiting) =>

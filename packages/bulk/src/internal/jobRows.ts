@@ -1,11 +1,12 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
+import { isPostgres, now } from "@stevedore/server/SqlDatabase"
 import * as Effect from "effect/Effect"
 import { chunkStates } from "./chunkRows.js"
-import { isPostgres, now, rowsOf } from "./dialect.js"
 import { answered } from "./patient.js"
 import { queueOf, queueTable } from "./queueTable.js"
+import { rowsOf } from "./rowsOf.js"
 
 export interface JobRow {
   readonly id: number

@@ -229,6 +229,9 @@ describe("a service that dies", () => {
         assert.deepStrictEqual(yield* world.store.opened(`files/acme/${fileId}`), [])
         assert.deepStrictEqual(yield* eventsOf(world), [`${fileId}/removed`])
         yield* TestClock.adjust("2 hours")
+        // until somebody has been told
+        assert.strictEqual(yield* heir.sweep, 0)
+        yield* world.table.delivered(`${fileId}/removed`)
         assert.strictEqual(yield* heir.sweep, 1)
         assert.isTrue(Option.isNone(yield* world.table.find("acme", fileId)))
       }

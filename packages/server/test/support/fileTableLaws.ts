@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Layer } from "effect"
-import { Effect, Option } from "effect"
+import { Effect, FastCheck as fc, Option } from "effect"
 import type { FileRow, NewFile, Outcome, Quota } from "../../src/FileTable.js"
 import { FileTable } from "../../src/FileTable.js"
+import * as FileTableMemory from "../../src/FileTableMemory.js"
 
 const LEASE = 60
 
@@ -32,6 +33,60 @@ const state = (row: Option.Option<FileRow>): string =>
 
 const afterLease = Effect.sleep(LEASE * 2)
 
+/** What can be asked of a table. Leases and lifetimes are over at once, or not for as long as a test runs. */
+const asking = fc.record({
+  call: fc.constantFrom("open", "opened", "find", "claim", "renew", "release", "settle", "due", "removed", "discard"),
+  tenant: fc.constantFrom("acme", "acme", "acme", "other"),
+  id: fc.constantFrom("a", "b"),
+  owner: fc.constantFrom("ann", "eve"),
+  lasts: fc.constantFrom(0, 600_000),
+  outcome: fc.constantFrom<Outcome>(
+    { state: "finalized", etag: "\"e\"", versionId: "v" },
+    { state: "inspecting", etag: "\"e\"" },
+    { state: "failed", reason: "wrong" }
+  )
+})
+
+type Asking = typeof asking extends fc.Arbitrary<infer A> ? A : never
+
+const known = ({ etag, id, reason, state, uploadId, versionId }: FileRow) => ({
+  etag,
+  id,
+  reason,
+  state,
+  uploadId,
+  versionId
+})
+
+const byId = (left: { readonly id: string }, right: { readonly id: string }) => left.id < right.id ? -1 : 1
+
+/** What a table answers, without its times. */
+const answer = (table: FileTable["Type"], { call, id, lasts, outcome, owner, tenant }: Asking) => {
+  const shown = Effect.map(Option.map<FileRow, unknown>(known))
+  const calls = {
+    open: Effect.suspend(() =>
+      Effect.flatMap(table.find("acme", id), (found) =>
+        Option.isSome(found) ? Effect.succeed("there") : table.open(
+          newFile(id, {
+            state: lasts === 0 ? "opening" : "waiting",
+            size: 1,
+            lifetimeMillis: owner === "eve" ? lasts : 600_000
+          })
+        ))
+    ),
+    opened: table.opened(id, "upload"),
+    find: shown(table.find(tenant, id)),
+    claim: shown(table.claim(tenant, id, owner, lasts)),
+    renew: table.renew(id, owner, lasts),
+    release: table.release(id, owner),
+    settle: shown(table.settle(id, owner, outcome)),
+    due: Effect.map(table.due(owner, lasts, 10), (rows) => rows.map(known).sort(byId)),
+    removed: table.removed(id, owner),
+    discard: table.discard(tenant, id)
+  }
+  return calls[call as keyof typeof calls]
+}
+
 /** What every table of files does, whatever keeps it. */
 export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void => {
   describe(`the table of files ${name}`, () => {
@@ -58,6 +113,30 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
         assert.strictEqual(state(yield* table.find("other", "kept")), "none")
         assert.strictEqual(state(yield* table.claim("other", "kept", "one", LEASE)), "none")
         assert.isFalse(yield* table.discard("other", "kept"))
+      }))
+
+    law("answers any history as the table of transitions does", (table) =>
+      Effect.gen(function*() {
+        for (
+          const [index, history] of fc.sample(fc.array(asking, { minLength: 20, maxLength: 40 }), {
+            numRuns: 60,
+            seed: 5
+          }).entries()
+        ) {
+          const model = FileTableMemory.make()
+          // each history has files of its own
+          const own = history.map((one) => ({ ...one, id: `${one.id}-${index}` }))
+          for (const [step, one] of own.entries()) {
+            const of = `history ${index}, step ${step}: ${JSON.stringify(one)}`
+            assert.deepStrictEqual(yield* answer(table, one), yield* answer(model, one), of)
+          }
+          const told = (from: FileTable["Type"]) =>
+            Effect.map(from.events(600_000, 100), (events) =>
+              events.map(({ file, id, kind }) => ({ id, kind, state: file.state })).sort(byId))
+          assert.deepStrictEqual(yield* told(table), yield* told(model), `history ${index}`)
+          // whatever has not ended is out of the way of the next one
+          yield* table.due("end", 600_000, 100)
+        }
       }))
 
     law("holds no more than a tenant's quota, however many come at once", (table) =>

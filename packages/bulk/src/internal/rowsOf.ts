@@ -1,17 +1,6 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 
-/** Whether statements can change several tables at once, and rows have locks. Anything else is SQLite. */
-export const isPostgres = (sql: SqlClient.SqlClient): boolean =>
-  sql.onDialectOrElse({ pg: () => true, orElse: () => false })
-
-/** The database's clock, in milliseconds since 1970: the only clock that any row has. */
-export const now = (sql: SqlClient.SqlClient): Fragment =>
-  sql.onDialectOrElse({
-    pg: () => sql.literal("(extract(epoch from clock_timestamp()) * 1000)::float8"),
-    orElse: () => sql.literal("(unixepoch('subsec') * 1000.0)")
-  })
-
 /** A list of objects as rows: `columns` are the names and the types of PostgreSQL. One parameter, however many rows. */
 export const rowsOf = (
   sql: SqlClient.SqlClient,

@@ -1,0 +1,107 @@
+/**
+ * What everything agrees on that keeps rows in PostgreSQL, for any number of processes, or in SQLite, for one: which of the two
+ * it is, its clock, and how tables are made.
+ *
+ * It needs `@effect/sql` and `@effect/experimental`, which nothing else here does. It is therefore not in the package's index:
+ * import it from `@stevedore/server/SqlDatabase`.
+ */
+import * as Migrator from "@effect/sql/Migrator"
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import type { Fragment } from "@effect/sql/Statement"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+
+/**
+ * Whether statements can change several tables at once, and rows have locks. Anything else is SQLite.
+ *
+ * @category predicates
+ */
+export const isPostgres = (sql: SqlClient.SqlClient): boolean =>
+  sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+
+/**
+ * The database's clock, in milliseconds since 1970: the only clock that any row has.
+ *
+ * @category constructors
+ */
+export const now = (sql: SqlClient.SqlClient): Fragment =>
+  sql.literal(
+    isPostgres(sql) ? "(extract(epoch from clock_timestamp()) * 1000)::float8" : "(unixepoch('subsec') * 1000.0)"
+  )
+
+/**
+ * A number as a parameter. PostgreSQL is told its type, which it would take for an integer in some places.
+ *
+ * @category constructors
+ */
+export const float = (sql: SqlClient.SqlClient, value: number): Fragment =>
+  isPostgres(sql) ? sql`${value}::float8` : sql`${value}`
+
+/**
+ * Lets each statement of a connection wait for others that write, such as a command that makes a token.
+ *
+ * @category combinators
+ */
+export const waitingForOthers = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
+  sql.unsafe("pragma busy_timeout = 5000")
+
+// its statements would be those of SQLite
+const unknownDialect = (name: string) =>
+  new Migrator.MigrationError({
+    reason: "failed",
+    message: `The database is ${name}: only PostgreSQL and SQLite can be used`
+  })
+
+/**
+ * In a file of SQLite, with one write to the disk for a statement instead of several, which the file remembers. A transaction
+ * waits for others that write: refused, it could not be tried again, because a client of `@effect/sql-libsql` answers
+ * nothing more after a transaction that could not begin.
+ */
+const inSqlite = <A, E, R>(sql: SqlClient.SqlClient, migrating: Effect.Effect<A, E, R>) =>
+  sql.unsafe("pragma journal_mode = wal").pipe(
+    Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 25 }),
+    Effect.zipRight(waitingForOthers(sql)),
+    Effect.zipRight(migrating),
+    // of a connection: after a transaction, the client has another one
+    Effect.zipRight(waitingForOthers(sql))
+  )
+
+/**
+ * Makes the tables that are missing, and does nothing if none is; `table` has what was done before. Safe to run by several
+ * processes at once. Fails where the database is neither PostgreSQL nor SQLite.
+ *
+ * @category migrations
+ */
+export const migrate = (options: {
+  readonly table: string
+  readonly migrations: Readonly<Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>>
+}): Effect.Effect<void, Migrator.MigrationError | SqlError, SqlClient.SqlClient> =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => {
+    const migrating = Migrator.make({})({
+      table: options.table,
+      loader: Migrator.fromRecord(options.migrations)
+    })
+    return Effect.asVoid(sql.onDialectOrElse({
+      // of several that begin at once on an empty database, one makes the tables, and the others find them
+      pg: () => Effect.retry(migrating, { schedule: Schedule.spaced("200 millis"), times: 5 }),
+      sqlite: () => inSqlite(sql, migrating),
+      mysql: () => unknownDialect("MySQL"),
+      mssql: () => unknownDialect("Microsoft SQL Server"),
+      clickhouse: () => unknownDialect("ClickHouse"),
+      orElse: () => unknownDialect("of an unknown kind")
+    }))
+  })
+
+/**
+ * Runs statements one after the other, as a migration.
+ *
+ * @category migrations
+ */
+export const run = (
+  statements: (sql: SqlClient.SqlClient) => ReadonlyArray<string>
+): Effect.Effect<void, SqlError, SqlClient.SqlClient> =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => Effect.forEach(statements(sql), (statement) => sql.unsafe(statement), { discard: true })
+  )
