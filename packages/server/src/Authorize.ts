@@ -41,12 +41,12 @@ export const layerBearer: Layer.Layer<Authorize, never, Tokens.Tokens> = Layer.e
   Authorize,
   Effect.map(Tokens.Tokens, (tokens) => (headers) => {
     const [, token] = BEARER.exec(headers["authorization"] ?? "") ?? []
-    const refused = ServiceRefused.make(401, "Unauthorized")
+    const refused = Effect.suspend(() => ServiceRefused.make(401, "Unauthorized"))
     return token === undefined
-      ? Effect.fail(refused)
+      ? refused
       : Effect.flatMap(Effect.mapError(tokens.find(token), ServiceRefused.unavailable), (found) =>
         Option.match(found, {
-          onNone: () => Effect.fail(refused),
+          onNone: () => refused,
           onSome: ({ owner, scopes, tenant }) => Effect.succeed({ tenant, id: owner.id, name: owner.name, scopes })
         }))
   })

@@ -198,8 +198,8 @@ export interface FileTableService {
    * twice as long, and so on as {@link deliveryDelay} says, {@link MOST_DELIVERIES} times altogether. It stays after that.
    */
   readonly events: (leaseMillis: number, limit: number) => Effect.Effect<ReadonlyArray<FileEvent>, TableFailed>
-  /** The event is never taken again. */
-  readonly delivered: (event: string) => Effect.Effect<void, TableFailed>
+  /** These events are never taken again. */
+  readonly delivered: (...events: ReadonlyArray<string>) => Effect.Effect<void, TableFailed>
 }
 
 /**

@@ -178,7 +178,7 @@ export const make = (): FileTableService => {
     page: (tenant, request) => Effect.sync(() => page(state, tenant, request)),
     count: (tenant) => Effect.sync(() => final(state, tenant).length),
     events: (leaseMillis, limit) => withNow((now) => takeEvents(state, leaseMillis, limit, now)),
-    delivered: (event) => Effect.sync(() => void state.events.delete(event))
+    delivered: (...events) => Effect.sync(() => events.forEach((event) => state.events.delete(event)))
   }
 }
 

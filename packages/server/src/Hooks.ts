@@ -31,12 +31,20 @@ export interface HooksService {
     | undefined
   /**
    * Told of every file that is final, at least once: an event that it fails on, has not ended in a minute, or whose process
-   * dies, comes again, with the same id. In no order, and several at once. Defaults to nothing.
+   * dies, comes again, with the same id: after 1, 2, 4 and at most 64 minutes, for a day. In no order, and several at once.
+   * Defaults to nothing.
    */
   readonly onCompleted: (event: FileEvent) => Effect.Effect<void, unknown>
   /** The same for every file or unfinished upload whose bytes are gone. Defaults to nothing. */
   readonly onRemoved: (event: FileEvent) => Effect.Effect<void, unknown>
 }
+
+/**
+ * The hook of whoever does not want to be told of an event.
+ *
+ * @category constants
+ */
+export const ignored: HooksService["onCompleted"] = () => Effect.void
 
 /**
  * What the service does without hooks of one's own.
@@ -45,8 +53,8 @@ export interface HooksService {
  */
 export const none: HooksService = {
   admit: () => Effect.void,
-  onCompleted: () => Effect.void,
-  onRemoved: () => Effect.void
+  onCompleted: ignored,
+  onRemoved: ignored
 }
 
 /**

@@ -18,6 +18,7 @@ import { FileStore } from "./FileStore.js"
 import * as Identifiers from "./Identifiers.js"
 import { errorCode } from "./internal/errorCode.js"
 import * as NodeListen from "./internal/nodeListen.js"
+import { tracedForSomebody } from "./internal/traced.js"
 import * as S3FileStore from "./S3FileStore.js"
 import * as ServerApp from "./ServerApp.js"
 import type { Settings } from "./ServeSettings.js"
@@ -142,4 +143,4 @@ export const serve = (options: Options): Effect.Effect<Serving, NodeListen.Serve
       }),
       protection
     }
-  }).pipe(Effect.provide(Identifiers.layerSecure))
+  }).pipe(tracedForSomebody, Effect.provide(Identifiers.layerSecure))

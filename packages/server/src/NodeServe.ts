@@ -25,6 +25,7 @@ import { type ServeFailed } from "./internal/nodeListen.js"
 import { prefixOf } from "./internal/prefix.js"
 import * as PrivateFiles from "./internal/privateFiles.js"
 import * as ServeDirectory from "./internal/serveDirectory.js"
+import { tracedForSomebody } from "./internal/traced.js"
 import * as ServerApp from "./ServerApp.js"
 import * as SqlFileTable from "./SqlFileTable.js"
 import * as SqlObjectStore from "./SqlObjectStore.js"
@@ -190,6 +191,7 @@ export const serve = (
     yield* PrivateFiles.write(profile, `${JSON.stringify(encoded, undefined, 2)}\n`)
     return { baseUrl: `${state.publicUrl}${prefix}`, token, profile }
   }).pipe(
+    tracedForSomebody,
     Effect.provide(Identifiers.layerSecure),
     Effect.mapError((error) =>
       error._tag === "ServeFailed" ? error : inDirectory(`cannot use ${options.directory}: ${error.message}`)

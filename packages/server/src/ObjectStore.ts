@@ -249,7 +249,8 @@ export interface ObjectIndex {
   readonly object: (key: string) => Effect.Effect<Option.Option<HeldObject>, StorageRefused.StorageRefused>
   /** In place of the one before. The upload that it is made of, if any, ends in the same step. */
   readonly store: (object: HeldObject, uploadId?: string) => Effect.Effect<void, StorageRefused.StorageRefused>
-  readonly seal: (key: string) => Effect.Effect<void, StorageRefused.StorageRefused>
+  /** What is sealed then; none if nothing is stored. */
+  readonly seal: (key: string) => Effect.Effect<Option.Option<HeldObject>, StorageRefused.StorageRefused>
   readonly remove: (key: string) => Effect.Effect<void, StorageRefused.StorageRefused>
   readonly upload: (uploadId: string) => Effect.Effect<Option.Option<HeldUpload>, StorageRefused.StorageRefused>
   readonly uploads: (key: string) => Effect.Effect<ReadonlyArray<string>, StorageRefused.StorageRefused>
@@ -278,7 +279,10 @@ const indexInMemory = (): ObjectIndex => {
     seal: (key) =>
       Effect.sync(() => {
         const object = objects.get(key)
-        if (object !== undefined) objects.set(key, { ...object, isSealed: true })
+        if (object === undefined) return Option.none()
+        const sealed = { ...object, isSealed: true }
+        objects.set(key, sealed)
+        return Option.some(sealed)
       }),
     remove: (key) => Effect.sync(() => void objects.delete(key)),
     upload: (uploadId) => Effect.sync(() => Option.fromNullable(uploads.get(uploadId))),
@@ -339,14 +343,15 @@ export const make = (
       () => StorageRefused.make("NoSuchUpload", { details: { UploadId: uploadId } })
     )
 
-  const findObject = (key: string) =>
+  const orNoSuchKey = <E, R>(key: string, found: Effect.Effect<Option.Option<HeldObject>, E, R>) =>
     Effect.flatMap(
-      index.object(key),
+      found,
       Option.match({
         onNone: () => StorageRefused.make("NoSuchKey", { details: { Key: key } }),
         onSome: Effect.succeed
       })
     )
+  const findObject = (key: string) => orNoSuchKey(key, index.object(key))
 
   const { reading, release } = Readers.make<HeldObject>(
     ({ etag }) => etag,
@@ -433,7 +438,7 @@ export const make = (
         yield* removeAll(parts.map(({ blob }) => blob))
       }).pipe(change),
     opened: index.uploads,
-    seal: (key) => Effect.tap(findObject(key), ({ isSealed }) => isSealed ? Effect.void : index.seal(key)).pipe(change),
+    seal: (key) => change(orNoSuchKey(key, index.seal(key))),
     head: (key) =>
       Effect.tap(
         findObject(key),

@@ -1,5 +1,6 @@
 /** The service as an HTTP app: the routes of the interface, its errors, its lists, and its health. */
 import * as FileSystem from "@effect/platform/FileSystem"
+import type { Headers } from "@effect/platform/Headers"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
@@ -18,8 +19,9 @@ import type { Principal } from "./Authorize.js"
 import { Authorize } from "./Authorize.js"
 import type { FileRecord } from "./Files.js"
 import { attachment } from "./Files.js"
+import type { FileStoreService } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
-import type { FileRow } from "./FileTable.js"
+import type { FileRow, FileTableService } from "./FileTable.js"
 import { FileTable } from "./FileTable.js"
 import * as FileList from "./internal/fileList.js"
 import { logged } from "./internal/logged.js"
@@ -28,17 +30,18 @@ import { prefixOf } from "./internal/prefix.js"
 import * as Router from "./internal/router.js"
 import * as ListQuery from "./ListQuery.js"
 import type { Resource } from "./ListResources.js"
-import type { Page } from "./ListSource.js"
+import type { ListSourceService, Page } from "./ListSource.js"
 import { ListSource, toWire } from "./ListSource.js"
 import * as ObjectAnswer from "./ObjectAnswer.js"
 import type { ObserverService } from "./Observer.js"
 import { Observer } from "./Observer.js"
+import type { RateLimitService } from "./RateLimit.js"
 import { RateLimit } from "./RateLimit.js"
 import * as ServerMetrics from "./ServerMetrics.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 import type * as StorageRefused from "./StorageRefused.js"
 import * as Tokens from "./Tokens.js"
-import type { ListedParts } from "./Uploads.js"
+import type { ListedParts, UploadsService } from "./Uploads.js"
 import { toRecord, Uploads } from "./Uploads.js"
 
 /**
@@ -144,6 +147,264 @@ const isId = (text: string): boolean => /^[0-9A-Za-z]{22}$/.test(text)
 
 const routed = (path: string): Router.Route["path"] => `/${path.slice(1).replace("{file_id}", ":id")}`
 
+/** The parts of the app, which its endpoints share. */
+interface State {
+  readonly uploads: UploadsService
+  readonly table: FileTableService
+  readonly store: FileStoreService
+  readonly authorize: Authorize["Type"]
+  readonly lists: ListSourceService
+  readonly limit: RateLimitService
+  readonly options: Options
+  readonly profile: NonNullable<Options["profile"]>
+  readonly prefix: ReturnType<typeof prefixOf>
+}
+
+const textOf = ({ options }: State, request: HttpServerRequest.HttpServerRequest) =>
+  bodyOf(request, options.bodyTimeout ?? "30 seconds")
+
+const resourceOf = ({ profile: { envelope } }: State, value: unknown, status = 200) =>
+  HttpServerResponse.unsafeJson(
+    envelope === "none" ? value : { [envelope === "either" ? "data" : envelope]: value },
+    { status }
+  )
+
+const recordOf = (state: State, row: FileRow) =>
+  Effect.map(
+    Clock.currentTimeMillis,
+    (now) => resourceOf(state, (state.options.record ?? toRecord)(row, now))
+  )
+
+const observed = (tell: (observer: ObserverService) => Effect.Effect<void>) => Effect.flatMap(Observer, tell)
+
+const initiate = (state: State): Endpoint => (who, request) =>
+  Effect.gen(function*() {
+    const { fields } = state.profile
+    const { unknownFields, value: file } = yield* ApiRequest.parseInitiate(yield* textOf(state, request), fields)
+    const { fileId, uploadUrl } = yield* state.uploads.initiate(who, file)
+    yield* observed(({ declared }) => declared({ fileId, file, urls: 1, unknownFields }))
+    return resourceOf(state, named([[fields.fileId, fileId], ["upload_url", uploadUrl]]), 201)
+  })
+
+const initiateLarge = (state: State): Endpoint => (who, request) =>
+  Effect.gen(function*() {
+    const { options: { partUrls }, profile: { fields } } = state
+    const { unknownFields, value } = yield* ApiRequest.parseInitiateLarge(yield* textOf(state, request), fields)
+    const { declared: file, parts } = value
+    const { fileId, uploadId, urls } = yield* state.uploads.initiateLarge(who, file, parts)
+    yield* observed(({ declared }) => declared({ fileId, file, urls: urls.length, unknownFields }))
+    const parted = partUrls === "objects"
+      ? urls.map((url, index) => named([[fields.partUrl, url], [fields.partNumber, index + 1]]))
+      : urls
+    return resourceOf(
+      state,
+      named([
+        [fields.fileId, fileId],
+        ["upload_id", uploadId],
+        ["urls", parted],
+        ...(fields.partSize === undefined ? [] : [[fields.partSize, Math.ceil(file.size / urls.length)] as const])
+      ]),
+      201
+    )
+  })
+
+const completed = (state: State, who: Principal, fileId: string, listed: ListedParts | undefined) =>
+  Effect.gen(function*() {
+    yield* observed(({ asked }) => asked({ fileId, parts: listed?.parts }))
+    const row = yield* state.uploads.complete(who, fileId, listed)
+    yield* observed(({ completed }) => completed(fileId))
+    return yield* recordOf(state, row)
+  })
+
+const complete = (state: State): Endpoint => (who, request, id) =>
+  Effect.gen(function*() {
+    const { completeUploadBody } = state.profile
+    if (completeUploadBody !== "none") {
+      yield* ApiRequest.checkComplete(yield* textOf(state, request), completeUploadBody)
+    }
+    return yield* completed(state, who, id, undefined)
+  })
+
+const completeLarge = (state: State): Endpoint => (who, request, id) =>
+  Effect.gen(function*() {
+    const listed = yield* ApiRequest.parseCompleteLarge(yield* textOf(state, request), state.profile.fields)
+    return yield* completed(state, who, id, listed)
+  })
+
+const file = (state: State): Endpoint => (who, _, id) =>
+  Effect.flatMap(state.uploads.file(who, id), (row) => recordOf(state, row))
+
+const remove = ({ uploads }: State): Endpoint => (who, _, id) =>
+  Effect.as(uploads.remove(who, id), HttpServerResponse.empty())
+
+/** The bytes of a file; whatever was stored under its key since is not this file. */
+const content = ({ options, store }: State, row: FileRow, headers: Headers) =>
+  Effect.gen(function*() {
+    const object = yield* store.head(row.key, row)
+    if (options.overwrites !== true && row.etag !== undefined && object.etag !== row.etag) {
+      return yield* ServiceRefused.make(409, "Conflict", { message: "What is stored is not what was completed" })
+    }
+    // what was declared, whatever its PUT has said
+    const contentType = row.mediaType ?? object.contentType ?? "application/octet-stream"
+    return HttpServerResponse.setHeaders(yield* ObjectAnswer.make(headers, { ...object, contentType }, store), {
+      "content-disposition": attachment(row.name),
+      "x-content-type-options": "nosniff"
+    })
+  })
+
+const download = (state: State): Endpoint => (who, request, id) =>
+  Effect.gen(function*() {
+    const { options, profile: { fields }, uploads } = state
+    const row = yield* uploads.finalized(who, id)
+    switch (options.download) {
+      case "link":
+        return resourceOf(state, named([[fields.downloadUrl, yield* uploads.downloadUrl(row)]]))
+      case "redirect":
+        return HttpServerResponse.redirect(yield* uploads.downloadUrl(row))
+      default:
+        return yield* content(state, row, request.headers)
+    }
+  })
+
+const tokenInfo = (state: State): Endpoint => (who) =>
+  Effect.succeed(resourceOf(state, { id: who.id, subdomain: who.tenant }))
+
+const list = (
+  { prefix }: State,
+  name: string,
+  resource: Resource,
+  page: (
+    who: Principal,
+    id: string,
+    query: ListQuery.ListQuery
+  ) => Effect.Effect<Page, ServiceRefused.ServiceRefused>
+): Endpoint =>
+(who, request, id) =>
+  Effect.gen(function*() {
+    const query = yield* ListQuery.parse(resource, name, searchOf(request.url))
+    const answer = HttpServerResponse.unsafeJson(
+      toWire(yield* page(who, id, query), query.startCursor === undefined)
+    )
+    return resource.deprecated
+      ? HttpServerResponse.setHeaders(answer, {
+        deprecation: "true",
+        link: `<${prefix}/v1/docs>; rel="successor-version"`
+      })
+      : answer
+  })
+
+const importFile = (state: State): Endpoint => (who, request) =>
+  Effect.gen(function*() {
+    const { fields, file_id, project_id, title } = yield* ApiRequest.parseImport(yield* textOf(state, request))
+    const file = yield* state.uploads.finalized(who, file_id)
+    const imported = state.lists.importFile?.(who, { file, projectId: project_id, title, fields: fields ?? [] })
+    return imported === undefined
+      ? yield* ServiceRefused.notFound("This path")
+      : resourceOf(state, yield* imported, 201)
+  })
+
+/** The answer to whom the limit lets pass, and who may ask for it; what is refused says the limit too. */
+const limited = (
+  { limit }: State,
+  who: Principal,
+  request: HttpServerRequest.HttpServerRequest,
+  scope: Tokens.Scope,
+  endpoint: ReturnType<Endpoint>
+) =>
+  Effect.gen(function*() {
+    const admission = Option.getOrUndefined(yield* limit(who.tenant))
+    const allowed: ReturnType<Endpoint> = admission?.admitted === false
+      ? ServiceRefused.make(429, "TooManyRequests", { retryAfter: String(admission.retryAfter) })
+      : who.scopes.includes(scope)
+      ? endpoint
+      : ServiceRefused.make(403, "Forbidden")
+    return yield* allowed.pipe(
+      Effect.catchTags({
+        ServiceRefused: (refusal) => refused(request, refusal),
+        StorageRefused: (refusal) =>
+          refusal.status === 412 || refusal.status === 416
+            ? Effect.succeed(HttpServerResponse.empty({ status: refusal.status }))
+            : refused(
+              request,
+              refusal.status >= 500 ? ServiceRefused.unavailable(refusal) : ServiceRefused.notFound("This file")
+            )
+      }),
+      Effect.map(HttpServerResponse.setHeaders(admission?.headers ?? {}))
+    )
+  })
+
+const guarded = (
+  state: State,
+  scope: Tokens.Scope,
+  endpoint: Endpoint,
+  id: string,
+  request: HttpServerRequest.HttpServerRequest
+) =>
+  Effect.gen(function*() {
+    const who = yield* state.authorize(request.headers)
+    if (!Tokens.isTenant(who.tenant)) {
+      return yield* ServiceRefused.make(500, "InternalError", { reason: `The tenant of ${who.id} has no valid name` })
+    }
+    return yield* limited(state, who, request, scope, Effect.suspend(() => endpoint(who, request, id)))
+  }).pipe(
+    Effect.catchTag("ServiceRefused", (refusal) => refused(request, refusal)),
+    Effect.catchAllCause((cause) =>
+      Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(
+        logged({ method: request.method, url: request.url, status: 500 }, cause),
+        refusalAnswer(ServiceRefused.make(500, "InternalError"))
+      )
+    )
+  )
+
+const routesOf = (state: State): ReadonlyArray<Router.Route> => {
+  const { lists, profile: { paths }, table } = state
+  const route = (
+    method: Router.Route["method"],
+    path: Router.Route["path"],
+    scope: Tokens.Scope,
+    endpoint: Endpoint
+  ): Router.Route => ({ method, path, answer: (request, id) => guarded(state, scope, endpoint, id, request) })
+  const ofFile = (endpoint: Endpoint): Endpoint => (who, request, id) =>
+    isId(id) ? endpoint(who, request, id) : ServiceRefused.notFound("This file")
+  const lister = (name: string, resource: Resource, page: Parameters<typeof list>[3]) =>
+    route("GET", `/v1/${name.replace("{id}", ":id")}`, "read", list(state, name, resource, page))
+  return [
+    route("POST", routed(paths.initiateUpload), "write", initiate(state)),
+    route("POST", routed(paths.initiateLargeUpload), "write", initiateLarge(state)),
+    route("POST", routed(paths.completeUpload), "write", ofFile(complete(state))),
+    route("POST", routed(paths.completeLargeUpload), "write", ofFile(completeLarge(state))),
+    route("GET", routed(paths.file), "read", ofFile(file(state))),
+    route("DELETE", routed(paths.file), "write", ofFile(remove(state))),
+    route("GET", routed(paths.download), "read", ofFile(download(state))),
+    route("GET", routed(paths.tokenInfo), "read", tokenInfo(state)),
+    ...(lists.importFile === undefined
+      ? []
+      : [route("POST", routed(paths.importFile), "write", importFile(state))]),
+    ...(lists.resources["files"] === undefined
+      ? [lister("files", FileList.resource, (who, _, query) => FileList.page(table, who, query))]
+      : []),
+    ...Object.entries(lists.resources).map(([name, resource]) =>
+      lister(name, resource, (who, id, query) => lists.page(who, name, id, query))
+    )
+  ]
+}
+
+/** For the pages of these origins too. */
+const shared = (app: HttpApp.Default, origins: ReadonlyArray<string>): HttpApp.Default =>
+  origins.length === 0 ? app : HttpMiddleware.cors({
+    allowedOrigins: [...origins],
+    allowedMethods: ["GET", "POST", "DELETE"],
+    allowedHeaders: ["authorization", "content-type", "range", "if-match", "if-range", "if-none-match"],
+    exposedHeaders: [
+      "content-range",
+      "etag",
+      "retry-after",
+      "x-ratelimit-limit",
+      "x-ratelimit-remaining",
+      "x-ratelimit-reset"
+    ]
+  })(app)
+
 /**
  * The service as an app, without its storage.
  *
@@ -153,246 +414,21 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<HttpApp.Default, never, Uploads | FileTable | FileStore | Authorize> =>
   Effect.gen(function*() {
-    const uploads = yield* Uploads
-    const table = yield* FileTable
-    const store = yield* FileStore
-    const authorize = yield* Authorize
-    const lists = yield* ListSource
-    const limit = yield* RateLimit
-    const { completeUploadBody, envelope, fields, paths } = options.profile ?? profile
-    const prefix = prefixOf(options.basePath)
-    const toRecordAt = options.record ?? toRecord
-
-    const textOf = (request: HttpServerRequest.HttpServerRequest) =>
-      bodyOf(request, options.bodyTimeout ?? "30 seconds")
-
-    const resource = (value: unknown, status = 200) =>
-      HttpServerResponse.unsafeJson(
-        envelope === "none" ? value : { [envelope === "either" ? "data" : envelope]: value },
-        { status }
-      )
-
-    const recordOf = (row: FileRow) => Effect.map(Clock.currentTimeMillis, (now) => resource(toRecordAt(row, now)))
-
-    const observed = (tell: (observer: ObserverService) => Effect.Effect<void>) => Effect.flatMap(Observer, tell)
-
-    const initiate: Endpoint = (who, request) =>
-      Effect.gen(function*() {
-        const { unknownFields, value: file } = yield* ApiRequest.parseInitiate(yield* textOf(request), fields)
-        const { fileId, uploadUrl } = yield* uploads.initiate(who, file)
-        yield* observed(({ declared }) => declared({ fileId, file, urls: 1, unknownFields }))
-        return resource(named([[fields.fileId, fileId], ["upload_url", uploadUrl]]), 201)
-      })
-
-    const initiateLarge: Endpoint = (who, request) =>
-      Effect.gen(function*() {
-        const { unknownFields, value } = yield* ApiRequest.parseInitiateLarge(yield* textOf(request), fields)
-        const { declared: file, parts } = value
-        const { fileId, uploadId, urls } = yield* uploads.initiateLarge(who, file, parts)
-        yield* observed(({ declared }) => declared({ fileId, file, urls: urls.length, unknownFields }))
-        return resource(
-          named([
-            [fields.fileId, fileId],
-            ["upload_id", uploadId],
-            [
-              "urls",
-              options.partUrls === "objects"
-                ? urls.map((url, index) => named([[fields.partUrl, url], [fields.partNumber, index + 1]]))
-                : urls
-            ],
-            ...(fields.partSize === undefined ? [] : [[fields.partSize, Math.ceil(file.size / urls.length)] as const])
-          ]),
-          201
-        )
-      })
-
-    const completed = (who: Principal, fileId: string, listed: ListedParts | undefined) =>
-      Effect.gen(function*() {
-        yield* observed(({ asked }) => asked({ fileId, parts: listed?.parts }))
-        const row = yield* uploads.complete(who, fileId, listed)
-        yield* observed(({ completed }) => completed(fileId))
-        return yield* recordOf(row)
-      })
-
-    const complete: Endpoint = (who, request, id) =>
-      Effect.gen(function*() {
-        if (completeUploadBody !== "none") {
-          yield* ApiRequest.checkComplete(yield* textOf(request), completeUploadBody)
-        }
-        return yield* completed(who, id, undefined)
-      })
-
-    const completeLarge: Endpoint = (who, request, id) =>
-      Effect.gen(function*() {
-        return yield* completed(who, id, yield* ApiRequest.parseCompleteLarge(yield* textOf(request), fields))
-      })
-
-    const file: Endpoint = (who, _, id) => Effect.flatMap(uploads.file(who, id), recordOf)
-
-    const remove: Endpoint = (who, _, id) => Effect.as(uploads.remove(who, id), HttpServerResponse.empty())
-
-    const download: Endpoint = (who, request, id) =>
-      Effect.gen(function*() {
-        const row = yield* uploads.finalized(who, id)
-        if (options.download === "link") {
-          return resource(named([[fields.downloadUrl, yield* uploads.downloadUrl(row)]]))
-        }
-        if (options.download === "redirect") return HttpServerResponse.redirect(yield* uploads.downloadUrl(row))
-        const object = yield* store.head(row.key, row)
-        // whatever was stored under its key since is not this file
-        if (options.overwrites !== true && row.etag !== undefined && object.etag !== row.etag) {
-          return yield* ServiceRefused.make(409, "Conflict", { message: "What is stored is not what was completed" })
-        }
-        return HttpServerResponse.setHeaders(
-          yield* ObjectAnswer.make(request.headers, {
-            ...object,
-            // what was declared, whatever its PUT has said
-            contentType: row.mediaType ?? object.contentType ?? "application/octet-stream"
-          }, store),
-          {
-            "content-disposition": attachment(row.name),
-            "x-content-type-options": "nosniff"
-          }
-        )
-      })
-
-    const tokenInfo: Endpoint = (who) => Effect.succeed(resource({ id: who.id, subdomain: who.tenant }))
-
-    const list = (
-      name: string,
-      resource: Resource,
-      page: (
-        who: Principal,
-        id: string,
-        query: ListQuery.ListQuery
-      ) => Effect.Effect<Page, ServiceRefused.ServiceRefused>
-    ): Endpoint =>
-    (who, request, id) =>
-      Effect.gen(function*() {
-        const query = yield* ListQuery.parse(resource, name, searchOf(request.url))
-        const answer = HttpServerResponse.unsafeJson(
-          toWire(yield* page(who, id, query), query.startCursor === undefined)
-        )
-        return resource.deprecated
-          ? HttpServerResponse.setHeaders(answer, {
-            deprecation: "true",
-            link: `<${prefix}/v1/docs>; rel="successor-version"`
-          })
-          : answer
-      })
-
-    const importFile: Endpoint = (who, request) =>
-      Effect.gen(function*() {
-        const { fields, file_id, project_id, title } = yield* ApiRequest.parseImport(yield* textOf(request))
-        const file = yield* uploads.finalized(who, file_id)
-        const imported = lists.importFile?.(who, { file, projectId: project_id, title, fields: fields ?? [] })
-        return imported === undefined
-          ? yield* ServiceRefused.notFound("This path")
-          : resource(yield* imported, 201)
-      })
-
-    const guarded = (
-      scope: Tokens.Scope,
-      endpoint: Endpoint,
-      id: string,
-      request: HttpServerRequest.HttpServerRequest
-    ) =>
-      Effect.gen(function*() {
-        const who = yield* authorize(request.headers)
-        if (!Tokens.isTenant(who.tenant)) {
-          return yield* ServiceRefused.make(500, "InternalError", {
-            reason: `The tenant of ${who.id} has no valid name`
-          })
-        }
-        const admission = Option.getOrUndefined(yield* limit(who.tenant))
-        const answer = Effect.gen(function*() {
-          if (admission?.admitted === false) {
-            return yield* ServiceRefused.make(429, "TooManyRequests", { retryAfter: String(admission.retryAfter) })
-          }
-          if (!who.scopes.includes(scope)) return yield* ServiceRefused.make(403, "Forbidden")
-          return yield* endpoint(who, request, id)
-        })
-        return yield* answer.pipe(
-          Effect.catchTags({
-            ServiceRefused: (refusal) => refused(request, refusal),
-            StorageRefused: (refusal) =>
-              refusal.status === 412 || refusal.status === 416
-                ? Effect.succeed(HttpServerResponse.empty({ status: refusal.status }))
-                : refused(
-                  request,
-                  refusal.status >= 500 ? ServiceRefused.unavailable(refusal) : ServiceRefused.notFound("This file")
-                )
-          }),
-          Effect.map(HttpServerResponse.setHeaders(admission?.headers ?? {}))
-        )
-      }).pipe(
-        Effect.catchTag("ServiceRefused", (refusal) => refused(request, refusal)),
-        Effect.catchAllCause((cause) =>
-          Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(
-            logged({ method: request.method, url: request.url, status: 500 }, cause),
-            refusalAnswer(ServiceRefused.make(500, "InternalError"))
-          )
-        )
-      )
-
-    const route = (
-      method: Router.Route["method"],
-      path: Router.Route["path"],
-      scope: Tokens.Scope,
-      endpoint: Endpoint,
-      isOfFile = false
-    ): Router.Route => ({
-      method,
-      path,
-      answer: (request, id) =>
-        guarded(scope, isOfFile && !isId(id) ? () => ServiceRefused.notFound("This file") : endpoint, id, request)
-    })
-
-    const ownFiles = route(
-      "GET",
-      "/v1/files",
-      "read",
-      list("files", FileList.resource, (who, _, query) => FileList.page(table, who, query))
-    )
-
-    const routes = [
-      route("POST", routed(paths.initiateUpload), "write", initiate),
-      route("POST", routed(paths.initiateLargeUpload), "write", initiateLarge),
-      route("POST", routed(paths.completeUpload), "write", complete, true),
-      route("POST", routed(paths.completeLargeUpload), "write", completeLarge, true),
-      route("GET", routed(paths.file), "read", file, true),
-      route("DELETE", routed(paths.file), "write", remove, true),
-      route("GET", routed(paths.download), "read", download, true),
-      route("GET", routed(paths.tokenInfo), "read", tokenInfo),
-      ...(lists.importFile === undefined ? [] : [route("POST", routed(paths.importFile), "write", importFile)]),
-      ...(lists.resources["files"] === undefined ? [ownFiles] : []),
-      ...Object.entries(lists.resources).map(([name, resource]) =>
-        route(
-          "GET",
-          `/v1/${name.replace("{id}", ":id")}`,
-          "read",
-          list(name, resource, (who, id, query) => lists.page(who, name, id, query))
-        )
-      )
-    ]
-
-    const app = yield* Router.make(prefix, routes, refusalAnswer(ServiceRefused.notFound("This path")))
-    const shared = (options.origins ?? []).length === 0 ? app : HttpMiddleware.cors({
-      allowedOrigins: [...(options.origins ?? [])],
-      allowedMethods: ["GET", "POST", "DELETE"],
-      allowedHeaders: ["authorization", "content-type", "range", "if-match", "if-range", "if-none-match"],
-      exposedHeaders: [
-        "content-range",
-        "etag",
-        "retry-after",
-        "x-ratelimit-limit",
-        "x-ratelimit-remaining",
-        "x-ratelimit-reset"
-      ]
-    })(app)
-
+    const state: State = {
+      uploads: yield* Uploads,
+      table: yield* FileTable,
+      store: yield* FileStore,
+      authorize: yield* Authorize,
+      lists: yield* ListSource,
+      limit: yield* RateLimit,
+      options,
+      profile: options.profile ?? profile,
+      prefix: prefixOf(options.basePath)
+    }
+    const unknownPath = refusalAnswer(ServiceRefused.notFound("This path"))
+    const app = yield* Router.make(state.prefix, routesOf(state), unknownPath)
     return Effect.tap(
-      shared,
+      shared(app, options.origins ?? []),
       ({ status }) => Metric.increment(Metric.tagged(ServerMetrics.requests, "status", String(status)))
     )
   })

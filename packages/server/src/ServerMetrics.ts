@@ -55,6 +55,16 @@ export const swept = Metric.counter("stevedore_swept_files_total", {
 export const outboxLag = Metric.gauge("stevedore_outbox_lag_seconds", { description: "Age of the oldest due event" })
 
 /**
+ * Events whose hook has failed for a day: they stay in the table, and are not tried again.
+ *
+ * @category metrics
+ */
+export const deadEvents = Metric.counter("stevedore_dead_events_total", {
+  description: "Events that are not tried any more",
+  incremental: true
+})
+
+/**
  * How long the store took for a call, in seconds, by operation.
  *
  * @category metrics

@@ -421,7 +421,8 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
           Effect.map(([row]) => Number(row?.files ?? 0))
         ),
       events: (leaseMillis, limit) => takeEvents(state, leaseMillis, limit).pipe(to("find events")),
-      delivered: (id) => sql`delete from stevedore_event where id = ${id}`.pipe(to("end an event"), Effect.asVoid)
+      delivered: (...events) =>
+        sql`delete from stevedore_event where ${sql.in("id", events)}`.pipe(to("end events"), Effect.asVoid)
     }
   }
 )

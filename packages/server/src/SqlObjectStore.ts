@@ -111,18 +111,19 @@ const indexOver = (sql: SqlClient.SqlClient, blobs: BlobStore.KeptBlobs): Object
         })
       })
       : Effect.fail(DiskFailure.unreadable(row.problem))
+  const held = (rows: Effect.Effect<ReadonlyArray<ObjectRow>, SqlError>) =>
+    Effect.flatMap(stated(rows), ([row]) => Effect.transposeMapOption(Option.fromNullable(row), heldOf))
   return {
-    object: (key) =>
-      stated(sql<ObjectRow>`select * from stevedore_object where key = ${key}`).pipe(
-        Effect.flatMap(([row]) => Effect.transposeMapOption(Option.fromNullable(row), heldOf))
-      ),
+    object: (key) => held(sql<ObjectRow>`select * from stevedore_object where key = ${key}`),
     store: (object, uploadId) =>
       stated(sql`insert into stevedore_object (key, size, etag, content_type, last_modified, blobs, upload_id)
         values (${object.key}, ${object.size}, ${object.etag}, ${object.contentType ?? null}, ${object.lastModified},
           ${encodeBlobs(object.blobs)}, ${uploadId ?? null})
         on conflict (key) do update set size = excluded.size, etag = excluded.etag, content_type = excluded.content_type,
           last_modified = excluded.last_modified, blobs = excluded.blobs, upload_id = excluded.upload_id`),
-    seal: (key) => stated(sql`update stevedore_object set sealed = 1 where key = ${key}`),
+    // what cannot be read may still be replaced
+    seal: (key) =>
+      held(sql<ObjectRow>`update stevedore_object set sealed = (problem is null) where key = ${key} returning *`),
     remove: (key) => stated(sql`delete from stevedore_object where key = ${key}`),
     upload: (uploadId) =>
       stated(

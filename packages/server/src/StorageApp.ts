@@ -10,8 +10,9 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { Signing } from "./FileStore.js"
+import type { FileStoreService, Signing } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
+import type { FileTableService } from "./FileTable.js"
 import { FileTable } from "./FileTable.js"
 import * as Identifiers from "./Identifiers.js"
 import { isHeaderValue } from "./internal/headerValue.js"
@@ -78,6 +79,134 @@ const asSent = (
 
 const KEY = /^files\/([^/]+)\/([^/]+)$/
 
+/** The parts of an app of storage, which its steps share. */
+interface State {
+  readonly store: FileStoreService
+  readonly table: FileTableService
+  readonly signing: Pick<Signing, "credential" | "bucket" | "path">
+  readonly options: Options
+  readonly cors: StorageCors.Settings
+  /** How many PUTs there are at each URL. */
+  readonly puts: Map<string, number>
+}
+
+/** Whether the bytes of an upload may still come. */
+const checkWaiting = ({ options, table }: State, key: string) =>
+  options.overwrites === true ? Effect.void : Effect.gen(function*() {
+    const [, tenant = "", id = ""] = KEY.exec(key) ?? []
+    const row = yield* table.find(decodeURIComponent(tenant), id)
+    if (!Option.exists(row, ({ state }) => Lifecycle.meanings[state].takesBytes)) {
+      return yield* StorageRefused.make("AccessDenied", { reason: "The upload is over" })
+    }
+  }).pipe(Effect.catchTag("TableFailed", () => StorageRefused.make("ServiceUnavailable")))
+
+/** Within the number of PUTs that one URL may have. */
+const amongFew = <A, E, R>({ options, puts }: State, url: string, effect: Effect.Effect<A, E, R>) => {
+  const counted = (change: number) =>
+    Effect.sync(() => {
+      const count = (puts.get(url) ?? 0) + change
+      if (count === 0) puts.delete(url)
+      else puts.set(url, count)
+      return count
+    })
+  return Effect.acquireUseRelease(
+    counted(1),
+    (count): Effect.Effect<A, E | StorageRefused.StorageRefused, R> =>
+      count > (options.putsPerUrl ?? 4) ? StorageRefused.make("SlowDown") : effect,
+    () => counted(-1)
+  )
+}
+
+/** Of so few bytes it is enough to know when they have come whether they are wanted. */
+const FEW_BYTES = 64 * 1024
+
+const put = (
+  state: State,
+  request: HttpServerRequest.HttpServerRequest,
+  key: string,
+  { partNumber, uploadId }: Readonly<Record<string, string>>
+) =>
+  Effect.gen(function*() {
+    const { store } = state
+    const length = yield* StorageRequest.declaredLength(request.headers)
+    const body = StorageRequest.ofLength(
+      Stream.mapError(request.stream, () => StorageRefused.make("IncompleteBody")),
+      length
+    )
+    if (partNumber === undefined && uploadId === undefined) {
+      const isWanted = checkWaiting(state, key)
+      if (length > FEW_BYTES) yield* isWanted
+      // when the bytes have come: what was right before them may be over
+      return yield* store.put(key, Stream.concat(body, Stream.drain(Stream.fromEffect(isWanted))), {
+        contentType: request.headers["content-type"]
+      })
+    }
+    return yield* store.putPart(key, uploadId ?? "", yield* StorageRequest.partNumber(partNumber ?? ""), body)
+  })
+
+const handle = (state: State, request: HttpServerRequest.HttpServerRequest) =>
+  Effect.gen(function*() {
+    const { cors, options, signing, store } = state
+    if (request.method === "OPTIONS") {
+      return StorageCors.preflight(cors, request.headers) ?? (yield* StorageRefused.make("AccessForbidden"))
+    }
+    const verified = yield* UrlVerifier.verify(
+      signing.credential,
+      asSent(request, options.publicUrl),
+      yield* Clock.currentTimeMillis
+    )
+    const key = yield* StorageRequest.keyIn(signing.bucket, verified.path.slice((signing.path ?? "").length))
+    switch (request.method) {
+      case "PUT": {
+        const { partNumber = "", uploadId = "" } = verified.query
+        const url = [key, uploadId, partNumber].join()
+        const { etag } = yield* amongFew(state, url, put(state, request, key, verified.query))
+        return HttpServerResponse.empty({ status: 200, headers: { ...options.putHeaders, etag } })
+      }
+      case "GET":
+      case "HEAD": {
+        const headers: Readonly<Record<string, string>> = yield* wished(verified.query)
+        const object = yield* store.head(key)
+        const told = { ...object, contentType: headers["content-type"] ?? object.contentType }
+        return HttpServerResponse.setHeaders(yield* ObjectAnswer.make(request.headers, told, store), {
+          ...headers,
+          "x-content-type-options": "nosniff"
+        })
+      }
+      default:
+        return yield* StorageRefused.make("MethodNotAllowed", { details: { Method: request.method } })
+    }
+  })
+
+const answerTo = (state: State, request: HttpServerRequest.HttpServerRequest) =>
+  Effect.gen(function*() {
+    const requestId = yield* Identifiers.requestId
+    const { method, url } = request
+    const refused = (refusal: StorageRefused.StorageRefused) =>
+      HttpServerResponse.text(StorageRefused.toXml(refusal, requestId), {
+        status: refusal.status,
+        contentType: "application/xml"
+      })
+    const told = (refusal: StorageRefused.StorageRefused) =>
+      Effect.zipRight(
+        Effect.flatMap(Observer, (observer) => observer.refused(refusal)),
+        refusal.status >= 500 ? logged({ method, url, status: refusal.status }, refusal.message) : Effect.void
+      )
+    const answer = yield* handle(state, request).pipe(
+      Effect.catchTag("StorageRefused", (refusal) => Effect.as(told(refusal), refused(refusal))),
+      Effect.catchAllCause((cause) =>
+        Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(
+          logged({ method, url, status: 500 }, cause),
+          refused(StorageRefused.make("InternalError"))
+        )
+      )
+    )
+    return HttpServerResponse.setHeaders(answer, {
+      "x-amz-request-id": requestId,
+      ...(method === "OPTIONS" ? {} : StorageCors.answerHeaders(state.cors, request.headers["origin"]))
+    })
+  })
+
 /**
  * Storage as an app. A PUT that ends when its upload is being completed, or over, is refused, whenever it began: a URL that is
  * still valid cannot change a file.
@@ -89,121 +218,13 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<HttpApp.Default, never, FileStore | FileTable> =>
   Effect.gen(function*() {
-    const store = yield* FileStore
-    const table = yield* FileTable
-    const cors: StorageCors.Settings = { cors: options.cors ?? { exposeEtag: true } }
-
-    const checkWaiting = (key: string) =>
-      Effect.gen(function*() {
-        const [, tenant = "", id = ""] = KEY.exec(key) ?? []
-        const row = yield* table.find(decodeURIComponent(tenant), id)
-        return Option.exists(row, ({ state }) => Lifecycle.meanings[state].takesBytes)
-      }).pipe(
-        Effect.catchTag("TableFailed", () => StorageRefused.make("ServiceUnavailable")),
-        Effect.flatMap((isWaiting) =>
-          isWaiting ? Effect.void : StorageRefused.make("AccessDenied", { reason: "The upload is over" })
-        )
-      )
-
-    const puts = new Map<string, number>()
-    const counted = (url: string, change: number) => {
-      const count = (puts.get(url) ?? 0) + change
-      if (count === 0) puts.delete(url)
-      else puts.set(url, count)
-      return count
+    const state: State = {
+      store: yield* FileStore,
+      table: yield* FileTable,
+      signing,
+      options,
+      cors: { cors: options.cors ?? { exposeEtag: true } },
+      puts: new Map()
     }
-
-    /** Within the number of PUTs that one URL may have. */
-    const amongFew = <A, E, R>(url: string, effect: Effect.Effect<A, E, R>) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => counted(url, 1)),
-        (count): Effect.Effect<A, E | StorageRefused.StorageRefused, R> =>
-          count > (options.putsPerUrl ?? 4) ? StorageRefused.make("SlowDown") : effect,
-        () => Effect.sync(() => counted(url, -1))
-      )
-
-    const put = (
-      request: HttpServerRequest.HttpServerRequest,
-      key: string,
-      { partNumber, uploadId }: Readonly<Record<string, string>>
-    ) =>
-      Effect.gen(function*() {
-        const length = yield* StorageRequest.declaredLength(request.headers)
-        const body = StorageRequest.ofLength(
-          Stream.mapError(request.stream, () => StorageRefused.make("IncompleteBody")),
-          length
-        )
-        if (partNumber === undefined && uploadId === undefined) {
-          const isWanted = options.overwrites === true ? Effect.void : checkWaiting(key)
-          yield* isWanted
-          // again when the bytes have come: what was right before them may be over
-          return yield* store.put(key, Stream.concat(body, Stream.drain(Stream.fromEffect(isWanted))), {
-            contentType: request.headers["content-type"]
-          })
-        }
-        return yield* store.putPart(key, uploadId ?? "", yield* StorageRequest.partNumber(partNumber ?? ""), body)
-      })
-
-    const handle = (request: HttpServerRequest.HttpServerRequest) =>
-      Effect.gen(function*() {
-        if (request.method === "OPTIONS") {
-          return StorageCors.preflight(cors, request.headers) ?? (yield* StorageRefused.make("AccessForbidden"))
-        }
-        const verified = yield* UrlVerifier.verify(
-          signing.credential,
-          asSent(request, options.publicUrl),
-          yield* Clock.currentTimeMillis
-        )
-        const key = yield* StorageRequest.keyIn(signing.bucket, verified.path.slice((signing.path ?? "").length))
-        switch (request.method) {
-          case "PUT": {
-            const { partNumber = "", uploadId = "" } = verified.query
-            const { etag } = yield* amongFew([key, uploadId, partNumber].join(), put(request, key, verified.query))
-            return HttpServerResponse.empty({ status: 200, headers: { ...options.putHeaders, etag } })
-          }
-          case "GET":
-          case "HEAD": {
-            const headers: Readonly<Record<string, string>> = yield* wished(verified.query)
-            const object = yield* store.head(key)
-            const told = { ...object, contentType: headers["content-type"] ?? object.contentType }
-            return HttpServerResponse.setHeaders(yield* ObjectAnswer.make(request.headers, told, store), {
-              ...headers,
-              "x-content-type-options": "nosniff"
-            })
-          }
-          default:
-            return yield* StorageRefused.make("MethodNotAllowed", { details: { Method: request.method } })
-        }
-      })
-
-    return Effect.gen(function*() {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const requestId = yield* Identifiers.requestId
-      const { method, url } = request
-      const refused = (refusal: StorageRefused.StorageRefused) =>
-        HttpServerResponse.text(StorageRefused.toXml(refusal, requestId), {
-          status: refusal.status,
-          contentType: "application/xml"
-        })
-      const answer = yield* handle(request).pipe(
-        Effect.catchTag("StorageRefused", (refusal) =>
-          Effect.flatMap(Observer, (observer) =>
-            observer.refused(refusal)).pipe(
-              Effect.zipRight(
-                refusal.status >= 500 ? logged({ method, url, status: refusal.status }, refusal.message) : Effect.void
-              ),
-              Effect.as(refused(refusal))
-            )),
-        Effect.catchAllCause((cause) =>
-          Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(
-            logged({ method, url, status: 500 }, cause),
-            refused(StorageRefused.make("InternalError"))
-          )
-        )
-      )
-      return HttpServerResponse.setHeaders(answer, {
-        "x-amz-request-id": requestId,
-        ...(request.method === "OPTIONS" ? {} : StorageCors.answerHeaders(cors, request.headers["origin"]))
-      })
-    })
+    return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => answerTo(state, request))
   })

@@ -2,24 +2,40 @@
  * What a service does without being asked: it looks after files that nobody looks after, and tells the hooks what happened.
  * Any number of instances may do so at once.
  */
+import * as Arr from "effect/Array"
+import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
-import type { TableFailed } from "./FileTable.js"
-import { FileTable } from "./FileTable.js"
-import { Hooks } from "./Hooks.js"
+import type { FileEvent, TableFailed } from "./FileTable.js"
+import { FileTable, MOST_DELIVERIES } from "./FileTable.js"
+import { Hooks, ignored } from "./Hooks.js"
 import * as ServerMetrics from "./ServerMetrics.js"
 import { Uploads } from "./Uploads.js"
 
 const EVENTS_AT_ONCE = 20
 const EVENT_LEASE_MILLIS = 60_000
 
+const undelivered = ({ attempts, id }: FileEvent, cause: Cause.Cause<unknown>): Effect.Effect<number> => {
+  const isLast = attempts + 1 >= MOST_DELIVERIES
+  return Effect.as(
+    isLast
+      ? Effect.zipRight(
+        Metric.increment(ServerMetrics.deadEvents),
+        Effect.logError(`The event ${id} was not delivered in ${MOST_DELIVERIES} tries, and is not tried again`, cause)
+      )
+      : Effect.logWarning(`The event ${id} is not delivered yet`, cause),
+    0
+  )
+}
+
 /**
  * Delivers up to 20 events that are due to the hooks, and answers how many were delivered. An event is gone only when its
- * hook has succeeded; one that fails, or is not done in a minute, is due again a minute after it was taken.
+ * hook has succeeded; one that fails, or is not done in a minute, is due again a minute after it was taken, then after two, four,
+ * and at most 64 minutes. After a day it is tried no more, but stays in the table.
  *
  * @category programs
  */
@@ -30,23 +46,25 @@ export const deliver: Effect.Effect<number, TableFailed, FileTable> = Effect.gen
   const now = yield* Clock.currentTimeMillis
   const ages = events.map(({ file }) => Math.max(0, now - (file.settledAt ?? now)) / 1000)
   yield* Metric.set(ServerMetrics.outboxLag, Math.max(0, ...ages))
+  const hookOf = ({ kind }: FileEvent) => kind === "completed" ? hooks.onCompleted : hooks.onRemoved
+  // of what nobody wants to be told, all is one statement
+  const [told, untold] = Arr.partition(events, (event) => hookOf(event) === ignored)
+  if (untold.length > 0) yield* table.delivered(...untold.map(({ id }) => id))
   const delivered = yield* Effect.forEach(
-    events,
+    told,
     (event) =>
-      (event.kind === "completed" ? hooks.onCompleted(event) : hooks.onRemoved(event)).pipe(
+      hookOf(event)(event).pipe(
         // a hook that cannot be interrupted is left behind
         Effect.disconnect,
         Effect.timeout(EVENT_LEASE_MILLIS),
         Effect.zipRight(table.delivered(event.id)),
         Effect.as(1),
-        Effect.catchAllCause((cause) =>
-          Effect.as(Effect.logWarning(`The event ${event.id} is not delivered yet`, cause), 0)
-        )
+        Effect.catchAllCause((cause) => undelivered(event, cause))
       ),
     // one that hangs holds up none of the others
     { concurrency: "unbounded" }
   )
-  return delivered.reduce((sum, one) => sum + one, 0)
+  return delivered.reduce((sum, one) => sum + one, untold.length)
 })
 
 const steady = <E, R>(what: string, effect: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R> =>

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Option, Ref, Scope, TestClock } from "effect"
+import { Deferred, Effect, Exit, Fiber, Metric, Option, Ref, Scope, TestClock } from "effect"
 import type { Principal } from "../src/Authorize.js"
 import * as FileTable from "../src/FileTable.js"
 import * as Hooks from "../src/Hooks.js"
+import * as ServerMetrics from "../src/ServerMetrics.js"
 import * as StorageRefused from "../src/StorageRefused.js"
 import * as Sweeper from "../src/Sweeper.js"
 import * as Uploads from "../src/Uploads.js"
@@ -261,11 +262,40 @@ describe("an upload at the service", () => {
             )
         })
       )
-      for (let minute = 0; minute < 5; minute++) {
+      const at: Array<number> = []
+      for (let minute = 0; minute < 9; minute++) {
         yield* deliver
+        at.push((yield* Ref.get(told)).length)
         yield* TestClock.adjust("1 minute")
       }
       assert.deepStrictEqual(yield* Ref.get(told), Array(3).fill(`${fileId}/completed`))
+      // after one minute, and after two
+      assert.deepStrictEqual(at, [1, 2, 2, 3, 3, 3, 3, 3, 3])
+    }))
+
+  it.effect("is told for a day to a hook that always fails, and then rests, counted", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const uploads = yield* instance(world)
+      const { fileId } = yield* uploads.initiate(ann, declared)
+      yield* put(world, fileId)
+      yield* uploads.complete(ann, fileId, undefined)
+      const tries: Array<number> = []
+      const deliver = Sweeper.deliver.pipe(
+        Effect.provideService(FileTable.FileTable, world.table),
+        Effect.provideService(Hooks.Hooks, {
+          ...Hooks.none,
+          onCompleted: ({ attempts }) => Effect.zipRight(Effect.sync(() => tries.push(attempts)), Effect.fail("away"))
+        })
+      )
+      const dead = Metric.value(ServerMetrics.deadEvents)
+      const before = yield* dead
+      for (let hours = 0; hours < 72; hours++) {
+        yield* deliver
+        yield* TestClock.adjust("1 hour")
+      }
+      assert.deepStrictEqual(tries, Array.from({ length: FileTable.MOST_DELIVERIES }, (_, index) => index))
+      assert.strictEqual((yield* dead).count, before.count + 1)
     }))
 
   it.effect("is removed with its bytes when its client asks for it", () =>

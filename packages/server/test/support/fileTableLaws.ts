@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Layer } from "effect"
 import { Effect, FastCheck as fc, Option } from "effect"
-import type { FileRow, NewFile, Outcome, Quota } from "../../src/FileTable.js"
+import type { FileRow, NewFile, Outcome, Quota, TableFailed } from "../../src/FileTable.js"
 import { FileTable } from "../../src/FileTable.js"
 import * as FileTableMemory from "../../src/FileTableMemory.js"
 
@@ -35,7 +35,9 @@ const afterLease = Effect.sleep(LEASE * 2)
 
 /** What can be asked of a table. Leases and lifetimes are over at once, or not for as long as a test runs. */
 const asking = fc.record({
-  call: fc.constantFrom("open", "opened", "find", "claim", "renew", "release", "settle", "due", "removed", "discard"),
+  call: fc.constantFrom(
+    ...["open", "opened", "find", "claim", "renew", "release", "settle", "due", "removed", "discard"] as const
+  ),
   tenant: fc.constantFrom("acme", "acme", "acme", "other"),
   id: fc.constantFrom("a", "b"),
   owner: fc.constantFrom("ann", "eve"),
@@ -63,16 +65,19 @@ const byId = (left: { readonly id: string }, right: { readonly id: string }) => 
 /** What a table answers, without its times. */
 const answer = (table: FileTable["Type"], { call, id, lasts, outcome, owner, tenant }: Asking) => {
   const shown = Effect.map(Option.map<FileRow, unknown>(known))
-  const calls = {
+  const calls: Record<typeof call, Effect.Effect<unknown, TableFailed>> = {
     open: Effect.suspend(() =>
-      Effect.flatMap(table.find("acme", id), (found) =>
-        Option.isSome(found) ? Effect.succeed("there") : table.open(
-          newFile(id, {
-            state: lasts === 0 ? "opening" : "waiting",
-            size: 1,
-            lifetimeMillis: owner === "eve" ? lasts : 600_000
-          })
-        ))
+      Effect.flatMap(
+        table.find("acme", id),
+        (found): Effect.Effect<unknown, TableFailed> =>
+          Option.isSome(found) ? Effect.succeed("there") : table.open(
+            newFile(id, {
+              state: lasts === 0 ? "opening" : "waiting",
+              size: 1,
+              lifetimeMillis: owner === "eve" ? lasts : 600_000
+            })
+          )
+      )
     ),
     opened: table.opened(id, "upload"),
     find: shown(table.find(tenant, id)),
@@ -84,7 +89,7 @@ const answer = (table: FileTable["Type"], { call, id, lasts, outcome, owner, ten
     removed: table.removed(id, owner),
     discard: table.discard(tenant, id)
   }
-  return calls[call as keyof typeof calls]
+  return calls[call]
 }
 
 /** What every table of files does, whatever keeps it. */
