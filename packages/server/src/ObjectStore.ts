@@ -319,6 +319,114 @@ const isOver = () => StorageRefused.make("AccessDenied", { reason: "The upload i
 
 const removeAll = (blobs: Iterable<BlobStore.Blob>) => Effect.forEach(blobs, (blob) => blob.remove, { discard: true })
 
+interface State {
+  readonly blobs: BlobStore.BlobStore
+  readonly index: ObjectIndex
+  readonly minimumPartSize: number
+  readonly readers: Readers.Readers<HeldObject>
+  /** Nothing else changes what is found before it is changed. */
+  readonly unchanged: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+const change = <A, E, R>({ unchanged }: State, effect: Effect.Effect<A, E, R>) =>
+  Effect.uninterruptible(unchanged(effect))
+
+const orNoSuchKey = <E, R>(key: string, found: Effect.Effect<Option.Option<HeldObject>, E, R>) =>
+  Effect.flatMap(
+    found,
+    Option.match({
+      onNone: () => StorageRefused.make("NoSuchKey", { details: { Key: key } }),
+      onSome: Effect.succeed
+    })
+  )
+
+const findUpload = ({ index }: State, key: string, uploadId: string) =>
+  Effect.filterOrFail(
+    Effect.map(index.upload(uploadId), Option.getOrUndefined),
+    (upload): upload is HeldUpload => upload?.key === key,
+    () => StorageRefused.make("NoSuchUpload", { details: { UploadId: uploadId } })
+  )
+
+/** In place of the one before, unless that is sealed: the condition of a write is looked at in the step that makes it count. */
+const replace = ({ index, readers }: State, object: HeldObject, uploadId?: string) =>
+  Effect.gen(function*() {
+    const before = yield* index.object(object.key)
+    if (Option.exists(before, ({ isSealed }) => isSealed)) return yield* isOver()
+    yield* index.store(object, uploadId)
+    if (Option.isSome(before)) yield* readers.release(before.value)
+  })
+
+const putPart = (state: State): ObjectStoreService["putPart"] => (key, uploadId, partNumber, body) =>
+  Effect.gen(function*() {
+    const { blobs, index } = state
+    yield* findUpload(state, key, uploadId)
+    const blob = yield* blobs.write(body)
+    return yield* change(
+      state,
+      Effect.gen(function*() {
+        // looked at again: the upload may have been completed or aborted while the body was arriving
+        yield* findUpload(state, key, uploadId)
+        const before = yield* index.parts(uploadId, partNumber)
+        const part: HeldPart = { partNumber, size: blob.size, etag: yield* Identifiers.etag, blob }
+        yield* index.storePart(uploadId, part)
+        yield* removeAll(before.map(({ blob }) => blob))
+        return part
+      }).pipe(Effect.tapError(() => blob.remove))
+    )
+  })
+
+const completeUpload = (state: State): ObjectStoreService["completeUpload"] => (key, uploadId, listed) =>
+  Effect.gen(function*() {
+    const upload = yield* findUpload(state, key, uploadId)
+    const parts = yield* state.index.parts(uploadId)
+    const held = new Map(parts.map((part) => [part.partNumber, part]))
+    const selected = yield* selectParts(held, listed, state.minimumPartSize)
+    const digits = (yield* Identifiers.etag).slice(1, -1)
+    const object: HeldObject = {
+      key,
+      size: selected.reduce((size, part) => size + part.size, 0),
+      etag: `"${digits}-${selected.length}"`,
+      contentType: upload.contentType,
+      lastModified: yield* Clock.currentTimeMillis,
+      blobs: selected.map((part) => part.blob),
+      isSealed: false
+    }
+    yield* replace(state, object, uploadId)
+    const used = new Set(object.blobs)
+    yield* removeAll(parts.map(({ blob }) => blob).filter((blob) => !used.has(blob)))
+    return object
+  }).pipe((completed) => change(state, completed))
+
+const multipart = (
+  state: State
+): Pick<
+  ObjectStoreService,
+  "abortUpload" | "completeUpload" | "createUpload" | "opened" | "parts" | "putPart"
+> => ({
+  createUpload: (key, options) =>
+    Effect.gen(function*() {
+      const uploadId = yield* Identifiers.uploadId
+      yield* state.index.open(uploadId, { key, contentType: options?.contentType })
+      return uploadId
+    }).pipe((opened) => change(state, opened)),
+  putPart: putPart(state),
+  parts: (key, uploadId) =>
+    Effect.zipRight(
+      findUpload(state, key, uploadId),
+      Effect.map(state.index.parts(uploadId), (parts) => [...parts].sort((a, b) => a.partNumber - b.partNumber))
+    ),
+  completeUpload: completeUpload(state),
+  abortUpload: (key, uploadId) =>
+    Effect.gen(function*() {
+      const upload = yield* state.index.upload(uploadId)
+      if (!Option.exists(upload, (one) => one.key === key)) return
+      const parts = yield* state.index.parts(uploadId)
+      yield* state.index.abort(uploadId)
+      yield* removeAll(parts.map(({ blob }) => blob))
+    }).pipe((aborted) => change(state, aborted)),
+  opened: state.index.uploads
+})
+
 /**
  * An object store over blobs. Completing a multipart upload copies nothing: the object is the list of its parts, so
  * completion takes no time and no space, whatever the size. What it knows of them is in memory unless an index is given.
@@ -330,44 +438,17 @@ export const make = (
   options?: Options,
   index: ObjectIndex = indexInMemory()
 ): ObjectStoreService => {
-  const minimumPartSize = options?.minimumPartSize ?? MINIMUM_PART_BYTES
-  const changing = Effect.unsafeMakeSemaphore(1)
-  const unchanged = changing.withPermits(1)
-  // what is found is what is changed: nothing else changes in between
-  const change = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.uninterruptible(unchanged(effect))
-
-  const findUpload = (key: string, uploadId: string) =>
-    Effect.filterOrFail(
-      Effect.map(index.upload(uploadId), Option.getOrUndefined),
-      (upload): upload is HeldUpload => upload?.key === key,
-      () => StorageRefused.make("NoSuchUpload", { details: { UploadId: uploadId } })
-    )
-
-  const orNoSuchKey = <E, R>(key: string, found: Effect.Effect<Option.Option<HeldObject>, E, R>) =>
-    Effect.flatMap(
-      found,
-      Option.match({
-        onNone: () => StorageRefused.make("NoSuchKey", { details: { Key: key } }),
-        onSome: Effect.succeed
-      })
-    )
+  const readers = Readers.make<HeldObject>(({ etag }) => etag, ({ blobs }) => removeAll(blobs))
+  const state: State = {
+    blobs,
+    index,
+    minimumPartSize: options?.minimumPartSize ?? MINIMUM_PART_BYTES,
+    readers,
+    unchanged: Effect.unsafeMakeSemaphore(1).withPermits(1)
+  }
   const findObject = (key: string) => orNoSuchKey(key, index.object(key))
-
-  const { reading, release } = Readers.make<HeldObject>(
-    ({ etag }) => etag,
-    ({ blobs }) => removeAll(blobs)
-  )
-
-  /** In place of the one before, unless that is sealed: the condition of a write is looked at in the step that makes it count. */
-  const store = (object: HeldObject, uploadId?: string) =>
-    Effect.gen(function*() {
-      const before = yield* index.object(object.key)
-      if (Option.exists(before, ({ isSealed }) => isSealed)) return yield* isOver()
-      yield* index.store(object, uploadId)
-      if (Option.isSome(before)) yield* release(before.value)
-    })
-
   return {
+    ...multipart(state),
     put: (key, body, options) =>
       Effect.gen(function*() {
         const blob = yield* blobs.write(body)
@@ -380,65 +461,10 @@ export const make = (
           blobs: [blob],
           isSealed: false
         }
-        yield* change(Effect.tapError(store(object), () => blob.remove))
+        yield* change(state, Effect.tapError(replace(state, object), () => blob.remove))
         return object
       }),
-    createUpload: (key, options) =>
-      Effect.gen(function*() {
-        const uploadId = yield* Identifiers.uploadId
-        yield* index.open(uploadId, { key, contentType: options?.contentType })
-        return uploadId
-      }).pipe(change),
-    putPart: (key, uploadId, partNumber, body) =>
-      Effect.gen(function*() {
-        yield* findUpload(key, uploadId)
-        const blob = yield* blobs.write(body)
-        return yield* Effect.gen(function*() {
-          // looked at again: the upload may have been completed or aborted while the body was arriving
-          yield* findUpload(key, uploadId)
-          const before = yield* index.parts(uploadId, partNumber)
-          const part: HeldPart = { partNumber, size: blob.size, etag: yield* Identifiers.etag, blob }
-          yield* index.storePart(uploadId, part)
-          yield* removeAll(before.map(({ blob }) => blob))
-          return part
-        }).pipe(Effect.tapError(() => blob.remove), change)
-      }),
-    parts: (key, uploadId) =>
-      Effect.zipRight(
-        findUpload(key, uploadId),
-        Effect.map(index.parts(uploadId), (parts) => [...parts].sort((a, b) => a.partNumber - b.partNumber))
-      ),
-    completeUpload: (key, uploadId, listed) =>
-      Effect.gen(function*() {
-        const upload = yield* findUpload(key, uploadId)
-        const parts = yield* index.parts(uploadId)
-        const held = new Map(parts.map((part) => [part.partNumber, part]))
-        const selected = yield* selectParts(held, listed, minimumPartSize)
-        const digits = (yield* Identifiers.etag).slice(1, -1)
-        const object: HeldObject = {
-          key,
-          size: selected.reduce((size, part) => size + part.size, 0),
-          etag: `"${digits}-${selected.length}"`,
-          contentType: upload.contentType,
-          lastModified: yield* Clock.currentTimeMillis,
-          blobs: selected.map((part) => part.blob),
-          isSealed: false
-        }
-        yield* store(object, uploadId)
-        const used = new Set(object.blobs)
-        yield* removeAll(parts.map(({ blob }) => blob).filter((blob) => !used.has(blob)))
-        return object
-      }).pipe(change),
-    abortUpload: (key, uploadId) =>
-      Effect.gen(function*() {
-        const upload = yield* index.upload(uploadId)
-        if (!Option.exists(upload, (one) => one.key === key)) return
-        const parts = yield* index.parts(uploadId)
-        yield* index.abort(uploadId)
-        yield* removeAll(parts.map(({ blob }) => blob))
-      }).pipe(change),
-    opened: index.uploads,
-    seal: (key) => change(orNoSuchKey(key, index.seal(key))),
+    seal: (key) => change(state, orNoSuchKey(key, index.seal(key))),
     head: (key) =>
       Effect.tap(
         findObject(key),
@@ -447,7 +473,7 @@ export const make = (
     get: (key, range, which) =>
       Stream.unwrapScoped(Effect.map(
         // nothing is freed between its being found and its being read
-        unchanged(reading(Effect.filterOrFail(
+        state.unchanged(readers.reading(Effect.filterOrFail(
           findObject(key),
           ({ etag }) => which?.etag === undefined || which.etag === etag,
           () => StorageRefused.make("PreconditionFailed", { details: { Condition: "If-Match" } })
@@ -463,7 +489,7 @@ export const make = (
           () => Effect.succeedNone
         )
         yield* index.remove(key)
-        if (Option.isSome(object)) yield* release(object.value)
-      }).pipe(change)
+        if (Option.isSome(object)) yield* readers.release(object.value)
+      }).pipe((removed) => change(state, removed))
   }
 }

@@ -166,6 +166,93 @@ const collected = <E, R>(body: Stream.Stream<Uint8Array, E, R>): Effect.Effect<U
     return bytes
   })
 
+/** Multipart uploads, where `place` says. */
+const multipartOver = (
+  { send, sendAgain }: Calls,
+  place: (key: string) => string,
+  head: ObjectStoreService["head"],
+  encryption: Readonly<Record<string, string>>
+): Pick<
+  ObjectStoreService,
+  "abortUpload" | "completeUpload" | "createUpload" | "opened" | "parts" | "putPart"
+> => ({
+  createUpload: (key, options) =>
+    sendAgain({
+      method: "POST",
+      key: place(key),
+      query: { uploads: "" },
+      headers: {
+        ...encryption,
+        ...(options?.contentType === undefined ? {} : { "content-type": options.contentType })
+      }
+    }).pipe(
+      Effect.flatMap((answer) => S3Calls.rootOf(answer, "InitiateMultipartUploadResult")),
+      Effect.flatMap((root) => S3Calls.textIn(root, "UploadId"))
+    ),
+  putPart: (key, uploadId, partNumber, body) =>
+    Effect.gen(function*() {
+      const bytes = yield* collected(body)
+      const { headers } = yield* send({
+        method: "PUT",
+        key: place(key),
+        query: { partNumber: String(partNumber), uploadId },
+        body: bytes,
+        timeout: "5 minutes"
+      })
+      return { partNumber, size: bytes.byteLength, etag: yield* S3Calls.required(headers["etag"], "ETag") }
+    }),
+  parts: (key, uploadId) =>
+    paged({ uploadId }, (query) =>
+      Effect.gen(function*() {
+        const root = yield* S3Calls.rootOf(
+          yield* sendAgain({ method: "GET", key: place(key), query }),
+          "ListPartsResult"
+        )
+        return {
+          items: yield* Effect.forEach(S3Xml.all(root, "Part"), (part) =>
+            Effect.all({
+              partNumber: S3Calls.wholeNumber(S3Xml.text(part, "PartNumber"), "PartNumber"),
+              etag: S3Calls.textIn(part, "ETag"),
+              size: S3Calls.wholeNumber(S3Xml.text(part, "Size"), "Size")
+            })),
+          next: yield* following(root, query, { "part-number-marker": "NextPartNumberMarker" })
+        }
+      })),
+  completeUpload: (key, uploadId, parts) =>
+    Effect.zipRight(
+      send({
+        method: "POST",
+        key: place(key),
+        query: { uploadId },
+        headers: { "content-type": "application/xml" },
+        body: listOf(parts),
+        timeout: "5 minutes"
+      }),
+      head(key)
+    ),
+  abortUpload: (key, uploadId) =>
+    sendAgain({ method: "DELETE", key: place(key), query: { uploadId } }).pipe(
+      Effect.catchIf(isMissing, () => Effect.void),
+      Effect.asVoid
+    ),
+  opened: (key) =>
+    paged({ uploads: "", prefix: place(key) }, (query) =>
+      Effect.gen(function*() {
+        const answer = yield* sendAgain({ method: "GET", query })
+        const root = yield* S3Calls.rootOf(answer, "ListMultipartUploadsResult")
+        return {
+          items: yield* Effect.forEach(
+            S3Xml.all(root, "Upload").filter((element) => isSameKey(element, place(key))),
+            (element) => S3Calls.textIn(element, "UploadId")
+          ),
+          next: yield* following(root, query, {
+            "key-marker": "NextKeyMarker",
+            "upload-id-marker": "NextUploadIdMarker"
+          })
+        }
+      }))
+})
+
 const storeOver = (calls: Calls, options: Options, protection: Protection): FileStoreService => {
   const { read, send, sendAgain, sign } = calls
   const encryption = options.encryptionHeaders ?? kms
@@ -253,81 +340,7 @@ const storeOver = (calls: Calls, options: Options, protection: Protection): File
         })
         return yield* head(key)
       }),
-    createUpload: (key, options) =>
-      sendAgain({
-        method: "POST",
-        key: place(key),
-        query: { uploads: "" },
-        headers: {
-          ...encryption,
-          ...(options?.contentType === undefined ? {} : { "content-type": options.contentType })
-        }
-      }).pipe(
-        Effect.flatMap((answer) => S3Calls.rootOf(answer, "InitiateMultipartUploadResult")),
-        Effect.flatMap((root) => S3Calls.textIn(root, "UploadId"))
-      ),
-    putPart: (key, uploadId, partNumber, body) =>
-      Effect.gen(function*() {
-        const bytes = yield* collected(body)
-        const { headers } = yield* send({
-          method: "PUT",
-          key: place(key),
-          query: { partNumber: String(partNumber), uploadId },
-          body: bytes,
-          timeout: "5 minutes"
-        })
-        return { partNumber, size: bytes.byteLength, etag: yield* S3Calls.required(headers["etag"], "ETag") }
-      }),
-    parts: (key, uploadId) =>
-      paged({ uploadId }, (query) =>
-        Effect.gen(function*() {
-          const root = yield* S3Calls.rootOf(
-            yield* sendAgain({ method: "GET", key: place(key), query }),
-            "ListPartsResult"
-          )
-          return {
-            items: yield* Effect.forEach(S3Xml.all(root, "Part"), (part) =>
-              Effect.all({
-                partNumber: S3Calls.wholeNumber(S3Xml.text(part, "PartNumber"), "PartNumber"),
-                etag: S3Calls.textIn(part, "ETag"),
-                size: S3Calls.wholeNumber(S3Xml.text(part, "Size"), "Size")
-              })),
-            next: yield* following(root, query, { "part-number-marker": "NextPartNumberMarker" })
-          }
-        })),
-    completeUpload: (key, uploadId, parts) =>
-      Effect.zipRight(
-        send({
-          method: "POST",
-          key: place(key),
-          query: { uploadId },
-          headers: { "content-type": "application/xml" },
-          body: listOf(parts),
-          timeout: "5 minutes"
-        }),
-        head(key)
-      ),
-    abortUpload: (key, uploadId) =>
-      sendAgain({ method: "DELETE", key: place(key), query: { uploadId } }).pipe(
-        Effect.catchIf(isMissing, () => Effect.void),
-        Effect.asVoid
-      ),
-    opened: (key) =>
-      paged({ uploads: "", prefix: place(key) }, (query) =>
-        Effect.gen(function*() {
-          const answer = yield* sendAgain({ method: "GET", query })
-          const root = yield* S3Calls.rootOf(answer, "ListMultipartUploadsResult")
-          return {
-            items: yield* Effect.forEach(
-              S3Xml.all(root, "Upload").filter((element) => isSameKey(element, place(key))),
-              (element) => S3Calls.textIn(element, "UploadId")
-            ),
-            next: yield* following(root, query, {
-              "key-marker": "NextKeyMarker",
-              "upload-id-marker": "NextUploadIdMarker"
-            })
-          }
-        })),
+    ...multipartOver(calls, place, head, encryption),
     get: (key, range, which) =>
       range?.length === 0
         ? Stream.empty

@@ -1,7 +1,5 @@
 export * as Arbitraries from "./Arbitraries.js"
 
-export * as BlobStore from "@stevedore/server/BlobStore"
-
 export * as Connection from "./Connection.js"
 
 export * as Exchange from "./Exchange.js"
@@ -15,8 +13,6 @@ export * as FaultRule from "./FaultRule.js"
 export * as FaultScript from "./FaultScript.js"
 
 export * as FaultSentence from "./FaultSentence.js"
-
-export * as ListResources from "@stevedore/server/ListResources"
 
 export * as ObjectStore from "@stevedore/server/ObjectStore"
 
@@ -37,11 +33,5 @@ export * as SandboxOptions from "./SandboxOptions.js"
 export * as SandboxReport from "./SandboxReport.js"
 
 export * as ServiceVariation from "./ServiceVariation.js"
-
-export * as StorageRefused from "@stevedore/server/StorageRefused"
-
-export * as UrlSigner from "@stevedore/server/UrlSigner"
-
-export * as UrlVerifier from "@stevedore/server/UrlVerifier"
 
 export * as VirtualTime from "./VirtualTime.js"

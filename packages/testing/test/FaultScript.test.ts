@@ -1,8 +1,9 @@
 import { HttpBody } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
+import { UrlSigner } from "@stevedore/server"
 import { Duration, Effect, Either, Exit, FastCheck, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
 import { runInNewContext } from "node:vm"
-import { Fault, FaultRule, FaultScript, Sandbox, SandboxHttp, SandboxOptions, UrlSigner } from "../src/index.js"
+import { Fault, FaultRule, FaultScript, Sandbox, SandboxHttp, SandboxOptions } from "../src/index.js"
 import type { Exchange } from "../src/index.js"
 import * as Calls from "./Calls.js"
 

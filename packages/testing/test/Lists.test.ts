@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { ListResources } from "@stevedore/server"
 import { Effect, FastCheck, Layer, Schema } from "effect"
-import { ListResources, Sandbox, SandboxHttp } from "../src/index.js"
+import { Sandbox, SandboxHttp } from "../src/index.js"
 import type { SandboxOptions } from "../src/index.js"
 import * as Calls from "./Calls.js"
 import { runs } from "./support/runs.js"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { StorageRefused } from "@stevedore/server"
 import { Context, Effect, Exit, FastCheck, Fiber, Layer, Stream, TestClock } from "effect"
-import { ObjectStore, ObjectStoreMemory, Sandbox, SandboxHttp, StorageRefused } from "../src/index.js"
+import { ObjectStore, ObjectStoreMemory, Sandbox, SandboxHttp } from "../src/index.js"
 import * as SandboxFiles from "../src/SandboxFiles.js"
 import * as Calls from "./Calls.js"
 import { runs } from "./support/runs.js"

@@ -1,7 +1,8 @@
 import { HttpBody } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
+import { UrlSigner } from "@stevedore/server"
 import { Effect, FastCheck, Layer, TestClock } from "effect"
-import { FaultScript, Sandbox, SandboxHttp, SandboxOptions, UrlSigner } from "../src/index.js"
+import { FaultScript, Sandbox, SandboxHttp, SandboxOptions } from "../src/index.js"
 import * as Calls from "./Calls.js"
 import { runs } from "./support/runs.js"
 

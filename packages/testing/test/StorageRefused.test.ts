@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { StorageRefused } from "../src/index.js"
+import { StorageRefused } from "@stevedore/server"
 
 describe("StorageRefused", () => {
   it("toXml writes the XML of an S3 error", () => {

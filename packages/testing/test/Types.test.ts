@@ -9,6 +9,7 @@ import {
   type UploadSession,
   UploadSources
 } from "@stevedore/core"
+import { type StorageRefused } from "@stevedore/server"
 import type { ConfigError, FastCheck } from "effect"
 import { Effect, type Layer } from "effect"
 import {
@@ -22,8 +23,7 @@ import {
   Sandbox,
   SandboxHttp,
   SandboxLayer,
-  type SandboxReport,
-  type StorageRefused
+  type SandboxReport
 } from "../src/index.js"
 
 const source = UploadSources.fromBytes("notes.txt", new Uint8Array([1]))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { UrlSigner } from "@stevedore/server"
 import { Effect, Redacted } from "effect"
-import { UrlSigner } from "../src/index.js"
 
 // the worked example of the AWS documentation, "Authenticating Requests: Using Query Parameters"
 const credential: UrlSigner.Credential = {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { UrlSigner, UrlVerifier } from "@stevedore/server"
 import { Effect, Either, FastCheck, Redacted } from "effect"
-import { UrlSigner, UrlVerifier } from "../src/index.js"
 import { runs } from "./support/runs.js"
 
 const credential: UrlSigner.Credential = {

@@ -1,7 +1,8 @@
 import { NodeHttpServer } from "@effect/platform-node"
+import { type UrlSigner } from "@stevedore/server"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { createServer } from "node:http"
-import { ObjectStore, ObjectStoreMemory, SandboxHttp, type UrlSigner } from "../../src/index.js"
+import { ObjectStore, ObjectStoreMemory, SandboxHttp } from "../../src/index.js"
 
 /** A storage that rows are tried on: where it is, whom it knows, and its Complete as a service calls it. */
 export interface Target {

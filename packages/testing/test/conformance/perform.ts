@@ -1,6 +1,6 @@
+import { UrlSigner } from "@stevedore/server"
 import { Clock, Effect, Either, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import { UrlSigner } from "../../src/index.js"
 import type { Answer } from "./exchange.js"
 import { exchange } from "./exchange.js"
 import type { CompleteRow, Expected, HttpRow, Row, Sent, Signed, Wanted } from "./Row.js"

@@ -1,3 +1,0 @@
-/** The identifiers that the sandbox issues. */
-
-export * from "@stevedore/server/Identifiers"

@@ -1,3 +1,0 @@
-/** The list endpoints of the service, and records for them. */
-
-export * from "@stevedore/server/ListResources"

@@ -1,3 +1,0 @@
-/** How object storage refuses. */
-
-export * from "@stevedore/server/StorageRefused"

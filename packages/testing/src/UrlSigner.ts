@@ -1,3 +1,0 @@
-/** Pre-signed URLs with AWS Signature Version 4. */
-
-export * from "@stevedore/server/UrlSigner"
