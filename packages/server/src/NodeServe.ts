@@ -8,6 +8,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Path from "@effect/platform/Path"
+import * as SqlClient from "@effect/sql/SqlClient"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -27,6 +28,7 @@ import * as PrivateFiles from "./internal/privateFiles.js"
 import * as ServeDirectory from "./internal/serveDirectory.js"
 import { tracedForSomebody } from "./internal/traced.js"
 import * as ServerApp from "./ServerApp.js"
+import * as SqlDatabase from "./SqlDatabase.js"
 import * as SqlFileTable from "./SqlFileTable.js"
 import * as SqlObjectStore from "./SqlObjectStore.js"
 import * as SqlTokens from "./SqlTokens.js"
@@ -145,7 +147,7 @@ export const serve = (
         return `${new URL(state.publicUrl).pathname.replace(/\/+$/, "")}${prefix}`
       }
     }
-    const database = ServeDirectory.databaseIn(join(directory, ServeDirectory.DATABASE))
+    const database = join(directory, ServeDirectory.DATABASE)
     const parts = Uploads.layer(options).pipe(
       Layer.provideMerge(FileStore.layer(signing)),
       Layer.provide(SqlObjectStore.layer({
@@ -157,9 +159,15 @@ export const serve = (
       Layer.provideMerge(Authorize.layerBearer),
       // after the tables are there
       Layer.provideMerge(SqlTokens.layer),
-      Layer.provide(database)
+      Layer.provide(SqlDatabase.layerLasting(database)),
+      Layer.provideMerge(ServeDirectory.databaseIn(database))
     )
     const context = yield* Layer.build(Layer.provideMerge(Sweeper.layer(), parts))
+    // of the connection that it has after the last transaction: until then, SQLite itself waits for the disk
+    yield* Effect.provide(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe("pragma synchronous = normal")),
+      context
+    )
     const api = yield* Effect.provide(ServerApp.make(options), context)
     const storage = yield* Effect.provide(
       StorageApp.make(signing, {

@@ -5,11 +5,16 @@
  * It needs `@effect/sql` and `@effect/experimental`, which nothing else here does. It is therefore not in the package's index:
  * import it from `@stevedore/server/SqlDatabase`.
  */
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
+import { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
+import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 
 /**
@@ -45,6 +50,57 @@ export const float = (sql: SqlClient.SqlClient, value: number): Fragment =>
  */
 export const waitingForOthers = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
   sql.unsafe("pragma busy_timeout = 5000")
+
+/**
+ * What a change waits for, after its statement, before anybody is told of it: that it outlives the machine. Nothing, unless it is
+ * provided: a database does so itself, unless its connection says `synchronous = normal`.
+ *
+ * @category references
+ */
+export class Lasting extends Context.Reference<Lasting>()("@stevedore/server/SqlDatabase/Lasting", {
+  defaultValue: (): Effect.Effect<void, SqlError> => Effect.void
+}) {}
+
+/** Whoever comes while it runs shares the next run with all others that do. */
+const sharing = <E>(work: Effect.Effect<void, E>): Effect.Effect<void, E> => {
+  const turn = Effect.unsafeMakeSemaphore(1)
+  let next: Deferred.Deferred<void, E> | undefined
+  return Effect.suspend(() => {
+    if (next !== undefined) return Deferred.await(next)
+    const run = Deferred.unsafeMake<void, E>(FiberId.none)
+    next = run
+    const begun = Effect.suspend(() => {
+      next = undefined
+      return work
+    })
+    return Effect.zipRight(
+      Effect.uninterruptible(Effect.intoDeferred(turn.withPermits(1)(begun), run)),
+      Deferred.await(run)
+    )
+  })
+}
+
+/**
+ * The log of a file of SQLite, written to the disk beside the thread of the program, and once for all changes that wait for it.
+ * SQLite itself would hold up every request for each of them. Its connection is to say `synchronous = normal`.
+ *
+ * @category layers
+ */
+export const layerLasting = (file: string): Layer.Layer<never, never, FileSystem.FileSystem> =>
+  Layer.effect(
+    Lasting,
+    Effect.map(FileSystem.FileSystem, (fs) =>
+      sharing(
+        // opened anew: with its last connection, SQLite removes it, and has all of it in the database then
+        Effect.scoped(Effect.flatMap(fs.open(`${file}-wal`, { flag: "r+" }), ({ sync }) => sync)).pipe(
+          Effect.catchIf(
+            (error) => error._tag === "SystemError" && error.reason === "NotFound",
+            () => Effect.void
+          ),
+          Effect.mapError((cause) => new SqlError({ message: "The log of the database cannot be written", cause }))
+        )
+      ))
+  )
 
 // its statements would be those of SQLite
 const unknownDialect = (name: string) =>

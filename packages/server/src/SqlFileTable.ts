@@ -16,7 +16,7 @@ import * as Schema from "effect/Schema"
 import type { FileRow, FileState, FileTableService, NewFile, Quota } from "./FileTable.js"
 import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS, TableFailed } from "./FileTable.js"
 import * as Lifecycle from "./internal/lifecycle.js"
-import { float, isPostgres, migrate as migrating, now, run } from "./SqlDatabase.js"
+import { float, isPostgres, Lasting, migrate as migrating, now, run } from "./SqlDatabase.js"
 
 // Sizes and times are whole numbers that every driver gives as a number, which it does not for BIGINT.
 const tables = [
@@ -343,18 +343,22 @@ const takeEvents = ({ now, skipping, sql }: State, leaseMillis: number, limit: n
  *
  * @category constructors
  */
-export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> = Effect.map(
+export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> = Effect.zipWith(
   SqlClient.SqlClient,
-  (client) => {
+  Lasting,
+  (client, lasting) => {
     const state = stateOf(client.withoutTransforms())
     const { nothing, now, skipping, sql } = state
+    // not a lease, and what follows from one: it ends with the machine
+    const kept = <A, R>(change: Effect.Effect<A, SqlError, R>) => Effect.zipLeft(change, lasting)
     const ofId = (id: string) => sql`id = ${id}`
     const ofTenant = (tenant: string, id: string) => sql`id = ${id} and tenant = ${tenant}`
 
     return {
-      open: (file, quota) => open(state, file, quota).pipe(to("hold a new file")),
+      open: (file, quota) => open(state, file, quota).pipe(kept, to("hold a new file")),
       opened: (id, uploadId) =>
         happen(state, "open", ofId(id), { known: sql`upload_id = ${uploadId}` }).pipe(
+          kept,
           to("open an upload"),
           Effect.map(isNotEmpty)
         ),
@@ -384,7 +388,7 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
           known: outcome.state === "failed"
             ? sql`reason = ${outcome.reason}`
             : sql`etag = ${outcome.etag ?? null}, version_id = ${outcome.versionId ?? null}`
-        }).pipe(to("settle a file"), Effect.map(firstOf)),
+        }).pipe(kept, to("settle a file"), Effect.map(firstOf)),
       due: (owner, leaseMillis, limit) =>
         happen(
           state,
@@ -400,9 +404,9 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
           const forgotten = yield* sql`delete from stevedore_file
             where ${ofId(id)} and (${may(state, "forget", owner)}) returning id`
           return isNotEmpty(forgotten) || isNotEmpty(yield* happen(state, "remove", ofId(id), { owner }))
-        }).pipe(to("remove a file")),
+        }).pipe(kept, to("remove a file")),
       discard: (tenant, id) =>
-        happen(state, "discard", ofTenant(tenant, id), {}).pipe(to("discard a file"), Effect.map(isNotEmpty)),
+        happen(state, "discard", ofTenant(tenant, id), {}).pipe(kept, to("discard a file"), Effect.map(isNotEmpty)),
       page: (tenant, { after, direction, limit }) =>
         sql<Row>`select * from stevedore_file where tenant = ${tenant} and state = 'finalized' ${
           after === undefined

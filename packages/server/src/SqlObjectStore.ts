@@ -95,7 +95,13 @@ const encodeBlobs = (blobs: ReadonlyArray<BlobStore.Blob>): string => Schema.enc
 
 const stated = <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.mapError(effect, DiskFailure.failed)
 
-const indexOver = (sql: SqlClient.SqlClient, blobs: BlobStore.KeptBlobs): ObjectStore.ObjectIndex => {
+const indexOver = (
+  sql: SqlClient.SqlClient,
+  blobs: BlobStore.KeptBlobs,
+  lasting: Effect.Effect<void, SqlError>
+): ObjectStore.ObjectIndex => {
+  // before any blob goes that it is about; a seal is kept with what is settled by it
+  const kept = (change: Effect.Effect<unknown, SqlError>) => stated(Effect.zipRight(change, lasting))
   const heldOf = (row: ObjectRow) =>
     row.problem === null
       ? Effect.mapBoth(Schema.decode(Blobs)(row.blobs), {
@@ -116,7 +122,7 @@ const indexOver = (sql: SqlClient.SqlClient, blobs: BlobStore.KeptBlobs): Object
   return {
     object: (key) => held(sql<ObjectRow>`select * from stevedore_object where key = ${key}`),
     store: (object, uploadId) =>
-      stated(sql`insert into stevedore_object (key, size, etag, content_type, last_modified, blobs, upload_id)
+      kept(sql`insert into stevedore_object (key, size, etag, content_type, last_modified, blobs, upload_id)
         values (${object.key}, ${object.size}, ${object.etag}, ${object.contentType ?? null}, ${object.lastModified},
           ${encodeBlobs(object.blobs)}, ${uploadId ?? null})
         on conflict (key) do update set size = excluded.size, etag = excluded.etag, content_type = excluded.content_type,
@@ -124,7 +130,7 @@ const indexOver = (sql: SqlClient.SqlClient, blobs: BlobStore.KeptBlobs): Object
     // what cannot be read may still be replaced
     seal: (key) =>
       held(sql<ObjectRow>`update stevedore_object set sealed = (problem is null) where key = ${key} returning *`),
-    remove: (key) => stated(sql`delete from stevedore_object where key = ${key}`),
+    remove: (key) => kept(sql`delete from stevedore_object where key = ${key}`),
     upload: (uploadId) =>
       stated(
         sql<{ readonly key: string; readonly content_type: string | null }>`select key, content_type
@@ -142,7 +148,7 @@ const indexOver = (sql: SqlClient.SqlClient, blobs: BlobStore.KeptBlobs): Object
         Effect.map((rows) => rows.map(({ id }) => id))
       ),
     open: (uploadId, { contentType, key }) =>
-      stated(
+      kept(
         sql`insert into stevedore_upload (id, key, content_type) values (${uploadId}, ${key}, ${contentType ?? null})`
       ),
     parts: (uploadId, partNumber) =>
@@ -161,9 +167,9 @@ const indexOver = (sql: SqlClient.SqlClient, blobs: BlobStore.KeptBlobs): Object
         )
       ),
     storePart: (uploadId, { blob, etag, partNumber }) =>
-      stated(sql`insert or replace into stevedore_part (upload_id, number, etag, blob, size)
+      kept(sql`insert or replace into stevedore_part (upload_id, number, etag, blob, size)
         values (${uploadId}, ${partNumber}, ${etag}, ${blobOf(blob).name}, ${blob.size})`),
-    abort: (uploadId) => stated(sql`delete from stevedore_upload where id = ${uploadId}`)
+    abort: (uploadId) => kept(sql`delete from stevedore_upload where id = ${uploadId}`)
   }
 }
 
@@ -272,7 +278,7 @@ export const layer = (
       yield* Effect.mapError(PrivateFiles.directory(options.directory), DiskFailure.failed)
       const blobs = yield* BlobStore.kept(join(options.directory, "blobs"))
       yield* migrating(options.directory)
-      const store = ObjectStore.make(blobs, options, indexOver(sql, blobs))
+      const store = ObjectStore.make(blobs, options, indexOver(sql, blobs, yield* SqlDatabase.Lasting))
 
       const known = new Set<string>()
       const tell = (keys: ReadonlyArray<string>) =>

@@ -9,6 +9,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { TableFailed } from "./FileTable.js"
 import { errorCode } from "./internal/errorCode.js"
+import * as SqlDatabase from "./SqlDatabase.js"
 import * as Tokens from "./Tokens.js"
 
 interface Row {
@@ -46,7 +47,7 @@ const to = (operation: string) => <A>(effect: Effect.Effect<A, SqlError>): Effec
  */
 export const layer: Layer.Layer<Tokens.Tokens, never, SqlClient.SqlClient> = Layer.effect(
   Tokens.Tokens,
-  Effect.map(SqlClient.SqlClient, (client) => {
+  Effect.zipWith(SqlClient.SqlClient, SqlDatabase.Lasting, (client, lasting) => {
     const sql = client.withoutTransforms()
     return {
       find: (token) =>
@@ -62,7 +63,7 @@ export const layer: Layer.Layer<Tokens.Tokens, never, SqlClient.SqlClient> = Lay
         sql`insert into stevedore_token (hash, id, tenant, owner_id, owner_name, scopes, created_at, expires_at)
           values (${hash}, ${id}, ${tenant}, ${owner.id}, ${owner.name}, ${scopes.join(",")}, ${createdAt}, ${
           expiresAt ?? null
-        })`.pipe(Effect.asVoid, to("hold a token")),
+        })`.pipe(Effect.zipRight(lasting), to("hold a token")),
       list: sql<Row>`select * from stevedore_token order by created_at, id`.pipe(
         Effect.map((rows) => rows.map(toRecord)),
         to("list tokens")
@@ -70,6 +71,7 @@ export const layer: Layer.Layer<Tokens.Tokens, never, SqlClient.SqlClient> = Lay
       revoke: (id) =>
         sql`delete from stevedore_token where id = ${id} returning id`.pipe(
           Effect.map((rows) => rows.length > 0),
+          Effect.zipLeft(lasting),
           to("revoke a token")
         )
     }
