@@ -33,11 +33,14 @@ const headersOfParts = (
   parts: number
 ): Either.Either<ReadonlyArray<Readonly<Record<string, string>>>, ServiceRefused.ServiceRefused> =>
   signed.includes("content-length")
-    ? Either.mapBoth(UploadPlan.ranges(size, parts, ServiceProfile.standard.limits), {
-      onLeft: ({ atLeast, atMost }) =>
-        ServiceRefused.invalid("parts", `${parts} parts of ${size} bytes: expected ${atLeast} to ${atMost}`),
-      onRight: Arr.map(({ length }) => ({ ...partHeaders, "content-length": String(length) }))
-    })
+    ? Either.mapLeft(
+      Either.map(
+        UploadPlan.ranges(size, parts, ServiceProfile.standard.limits),
+        Arr.map(({ length }) => ({ ...partHeaders, "content-length": String(length) }))
+      ),
+      ({ atLeast, atMost }) =>
+        ServiceRefused.invalid("parts", `${parts} parts of ${size} bytes: expected ${atLeast} to ${atMost}`)
+    )
     : Either.right([])
 
 const open = ({ hooks, table, terms }: State, who: Principal, declared: Declaration, kind: "single" | "multipart") =>
@@ -104,7 +107,7 @@ const urlsOf = (
           parts > SIGNED_IN_ONE_GO ? Effect.sleep(0) : Effect.void
         )
     ),
-    Arr.flatten
+    (urls) => urls.flat()
   )
 
 export const initiateLarge = (state: State) =>
