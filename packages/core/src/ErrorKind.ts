@@ -114,6 +114,13 @@ export const table = {
 >
 
 /**
+ * The field `kind` of the errors with this tag.
+ *
+ * @category type-level
+ */
+export type FieldOf<Tag extends keyof typeof table> = ReturnType<typeof field<(typeof table)[Tag][0]>>
+
+/**
  * Those of the errors `E` that are of the kind `Kind`.
  *
  * @category type-level

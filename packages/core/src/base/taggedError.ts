@@ -6,39 +6,42 @@ import type { Recovery } from "../Recovery.js"
 // HttpApiSchema reads it there. Importing that module for one symbol would add it to every page.
 const httpStatus = Symbol.for("@effect/platform/HttpApiSchema/AnnotationStatus")
 
-type Table = typeof ErrorKind.table
-
-const kindOf = <Tag extends keyof Table>(tag: Tag) => ErrorKind.field<Table[Tag][0]>(ErrorKind.table[tag][0])
-
-/** The fields that each error has besides its own. */
-export interface Own<Tag extends keyof Table> {
-  readonly _tag: Schema.tag<Tag>
-  readonly kind: ReturnType<typeof kindOf<Tag>>
-}
-
 /**
  * The base of an error of this package: a Schema that is identified by the package's name and the error's own, with the
  * kind, the HTTP status and the recovery that the table of errors has for its tag. An error that knows more has a getter
  * of its own.
  */
-export function TaggedError<Self>(): <Tag extends keyof Table, Fields extends Schema.Struct.Fields>(
+export function TaggedError<Self>(): <Tag extends keyof typeof ErrorKind.table, Fields extends Schema.Struct.Fields>(
   tag: Tag,
   fields: Fields
 ) =>
   & { readonly _tag: Tag }
   & Schema.Class<
     Self,
-    Fields & Own<Tag>,
-    Schema.Struct.Encoded<Fields & Own<Tag>>,
+    Fields & {
+      readonly _tag: Schema.tag<Tag>
+      readonly kind: ErrorKind.FieldOf<Tag>
+    },
+    Schema.Struct.Encoded<
+      Fields & {
+        readonly _tag: Schema.tag<Tag>
+        readonly kind: ErrorKind.FieldOf<Tag>
+      }
+    >,
     Schema.Struct.Context<Fields>,
-    Schema.Struct.Constructor<Fields & Omit<Own<Tag>, "_tag">>,
+    Schema.Struct.Constructor<
+      Fields & { readonly kind: ErrorKind.FieldOf<Tag> }
+    >,
     unknown,
     YieldableError & { get recovery(): Recovery }
   >
-export function TaggedError(): (tag: keyof Table, fields: Schema.Struct.Fields) => unknown {
+export function TaggedError(): (tag: keyof typeof ErrorKind.table, fields: Schema.Struct.Fields) => unknown {
   return (tag, fields) => {
     const [, status, recovery] = ErrorKind.table[tag]
-    const base = Schema.TaggedError<object>(`@stevedore/core/${tag}`)(tag, { ...fields, kind: kindOf(tag) }, {
+    const base = Schema.TaggedError<object>(`@stevedore/core/${tag}`)(tag, {
+      ...fields,
+      kind: ErrorKind.field(ErrorKind.table[tag][0])
+    }, {
       [httpStatus]: status
     })
     Object.defineProperty(base.prototype, "recovery", { get: () => recovery, configurable: true })
