@@ -2,7 +2,6 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as Pulls from "../base/pull.js"
 
@@ -21,23 +20,44 @@ export const mapUnordered = <A, E, R, B, R2>(
 ): Stream.Stream<B, E, R | R2> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const scope = yield* Effect.scope
-    const places = yield* Effect.makeSemaphore(atOnce)
-    const results = yield* Effect.acquireRelease(Queue.bounded<Exit.Exit<B, Option.Option<E>>>(held), Queue.shutdown)
+    const results: Array<Exit.Exit<B, Option.Option<E>>> = []
+    let running = 0
+    const looks = new Set<() => void>()
+    const changed = () => looks.forEach((look) => look())
+    const until = (isMet: () => boolean) =>
+      Effect.async<void>((resume) => {
+        const look = () => {
+          if (isMet() && looks.delete(look)) resume(Effect.void)
+        }
+        looks.add(look)
+        look()
+      })
+    const told = (result: Exit.Exit<B, Option.Option<E>>) => {
+      results.push(result)
+      changed()
+    }
     // Interruptible also in an uninterruptible region such as acquireRelease: all wait for a place, or for a consumer
     const forkHere = <A, R>(effect: Effect.Effect<A, never, R>) => Effect.forkIn(Effect.interruptible(effect), scope)
-    const told = (result: Exit.Exit<B, Option.Option<E>>) => Queue.offer(results, result)
+    const isFree = () => running < atOnce && running + results.length < atOnce + held
     const start = (element: A) =>
-      Effect.zipRight(
-        places.take(1),
-        forkHere(Effect.zipRight(Effect.flatMap(Effect.exit(run(element)), told), places.release(1)))
-      )
+      Effect.flatMap(until(isFree), () => {
+        running += 1
+        return forkHere(Effect.map(Effect.exit(run(element)), (result) => {
+          running -= 1
+          told(result)
+        }))
+      })
     yield* Stream.runForEach(elements, start).pipe(
-      Effect.zipRight(places.take(atOnce)),
-      Effect.matchCauseEffect({
+      Effect.zipRight(until(() => running === 0)),
+      Effect.matchCause({
         onFailure: (cause) => told(Exit.failCause(Cause.map(cause, Option.some))),
         onSuccess: () => told(Exit.fail(Option.none()))
       }),
       forkHere
     )
-    return Pulls.toStream(Effect.flatten(Queue.take(results)))
+    return Pulls.toStream(Effect.flatMap(until(() => results.length > 0), () => {
+      const result = results.shift() ?? Exit.fail(Option.none())
+      changed()
+      return result
+    }))
   }))

@@ -188,8 +188,7 @@ export const make = (
 // A turn of the event loop reads what has arrived. An idle connection on which anything arrives ends: a request that is
 // sent before that would take it for its own response.
 const arrivalsRead: Effect.Effect<void> = Effect.async((resume) => {
-  const turn = setImmediate(() => resume(Effect.void))
-  return Effect.sync(() => clearImmediate(turn))
+  setImmediate(() => resume(Effect.void))
 })
 
 const longestRestOf = ({ patience }: Connection): number => Math.min(longestRest, patience)

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
 import * as Option from "effect/Option"
 import { withoutBrotli } from "./brotli.js"
-import type { Broken, Connection } from "./connection.js"
+import type { Broken } from "./connection.js"
 import * as ConnectionPool from "./connectionPool.js"
 import type { RequestHead } from "./requestHead.js"
 import { bytesOf, headOf } from "./socketClient.js"
@@ -37,40 +37,34 @@ export const exchange = (
   { body, head, href, onSent = constVoid }: Exchange,
   { connect, deadline, longest }: Transport.SendLimits
 ): Effect.Effect<Transport.Answered, Transport.Unanswered> =>
-  Effect.flatMap(timer, (after) =>
-    Effect.suspend(() => {
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(timer, (after) => {
       let late = false
-      let connection: Connection | undefined
-      let cancel = constVoid
-      const begin = Effect.suspend(() => {
-        cancel = after(
-          deadline,
-          Effect.sync(() => {
-            late = true
-            connection?.abandon("late")
-          })
-        )
-        return Effect.tapErrorCause(pool.lend(href, connect, deadline), () => Effect.sync(cancel))
-      })
-      return Effect.acquireUseRelease(
-        begin,
-        (loan) => {
-          connection = loan.connection
-          connection.request(head)
-          connection.sendAll(body, onSent)
-          return Effect.map(connection.whole(longest), (answer) => withoutBrotli(answer, longest))
-        },
-        (loan) => {
-          cancel()
-          return ConnectionPool.giveBack(loan)
-        }
-      ).pipe(
-        Effect.catchAll((broken) => {
-          const failure = Effect.fail(unanswered(late, broken))
-          return late ? failure : Effect.zipRight(pool.distrust(href), failure)
+      let loan: ConnectionPool.Loan | undefined
+      const cancel = after(
+        deadline,
+        Effect.sync(() => {
+          late = true
+          loan?.connection.abandon("late")
         })
       )
-    }))
+      const answered = Effect.flatMap(pool.lend(href, connect, deadline), (lent) => {
+        loan = lent
+        lent.connection.request(head)
+        lent.connection.sendAll(body, onSent)
+        return Effect.map(restore(lent.connection.whole(longest)), (answer) => withoutBrotli(answer, longest))
+      })
+      const over = () => {
+        cancel()
+        return loan === undefined ? Effect.void : ConnectionPool.giveBack(loan)
+      }
+      const closed = Effect.flatMap(Effect.exit(answered), (exit) => Effect.zipRight(over(), exit))
+      return Effect.catchAll(closed, (broken) => {
+        const failure = Effect.fail(unanswered(late, broken))
+        return late ? failure : Effect.zipRight(pool.distrust(href), failure)
+      })
+    })
+  )
 
 /** The port over Node's sockets, with their own connections. */
 export const make = (pool: ConnectionPool.ConnectionPool): Transport.Send => (request, limits) =>
