@@ -1,10 +1,16 @@
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
+import type * as Exit from "effect/Exit"
 
+/** What is to be appended to a file with one write. */
 interface Group<E> {
   readonly contents: Array<string>
-  readonly written: Deferred.Deferred<void, E>
+  /** Called with how the write ended. */
+  readonly waiters: Array<(exit: Exit.Exit<void, E>) => void>
+}
+
+interface Queued {
+  readonly path: string
+  readonly start: () => void
 }
 
 // A sync occupies one of the few threads for files while it waits for the disk
@@ -17,36 +23,46 @@ const atOnce = 2
  */
 export const make = <E>(
   append: (path: string, content: string) => Effect.Effect<void, E>
-): Effect.Effect<(path: string, content: string) => Effect.Effect<void, E>> =>
-  Effect.map(Effect.makeSemaphore(atOnce), (turns) => {
-    const waiting = new Map<string, Group<E>>()
-    const latest = new Map<string, Group<E>>()
-    const begun = (path: string, content: string): Effect.Effect<void, E> => {
-      const group: Group<E> = { contents: [content], written: Deferred.unsafeMake(FiberId.none) }
-      const before = latest.get(path)
-      waiting.set(path, group)
-      latest.set(path, group)
-      const writing = Effect.suspend(() => {
-        waiting.delete(path)
-        return append(path, group.contents.join(""))
-      })
-      const inTurn = Effect.zipRight(
-        before === undefined ? Effect.void : Effect.exit(Deferred.await(before.written)),
-        turns.withPermits(1)(writing)
-      )
-      const over = Effect.sync(() => {
-        if (latest.get(path) === group) latest.delete(path)
-      })
-      return Effect.zipRight(
-        Effect.intoDeferred(Effect.ensuring(inTurn, over), group.written),
-        Deferred.await(group.written)
-      )
-    }
-    return (path, content) =>
-      Effect.uninterruptible(Effect.suspend(() => {
-        const group = waiting.get(path)
-        if (group === undefined) return begun(path, content)
-        group.contents.push(content)
-        return Deferred.await(group.written)
-      }))
-  })
+): (path: string, content: string) => Effect.Effect<void, E> => {
+  const waiting = new Map<string, Group<E>>()
+  const writing = new Set<string>()
+  const queued: Array<Queued> = []
+
+  const startNext = (): void => {
+    const next = writing.size < atOnce ? queued.find(({ path }) => !writing.has(path)) : undefined
+    if (next === undefined) return
+    queued.splice(queued.indexOf(next), 1)
+    writing.add(next.path)
+    next.start()
+    startNext()
+  }
+
+  const turn = (path: string) =>
+    Effect.async<void>((resume) => {
+      queued.push({ path, start: () => resume(Effect.void) })
+      startNext()
+    })
+
+  const begun = (path: string, content: string): Effect.Effect<void, E> => {
+    const group: Group<E> = { contents: [content], waiters: [] }
+    waiting.set(path, group)
+    const written = Effect.flatMap(turn(path), () => {
+      waiting.delete(path)
+      return append(path, group.contents.join(""))
+    })
+    return Effect.flatMap(Effect.exit(written), (exit) => {
+      writing.delete(path)
+      startNext()
+      group.waiters.forEach((tell) => tell(exit))
+      return exit
+    })
+  }
+
+  return (path, content) =>
+    Effect.uninterruptible(Effect.suspend(() => {
+      const group = waiting.get(path)
+      if (group === undefined) return begun(path, content)
+      group.contents.push(content)
+      return Effect.async<void, E>((resume) => void group.waiters.push(resume))
+    }))
+}

@@ -130,7 +130,7 @@ export const make = (
     }
 
     // What is to be appended stands in memory already, so it is in a journal that is written anew.
-    const written = yield* GroupedAppends.make((_, entries) =>
+    const written = GroupedAppends.make((_, entries) =>
       Effect.tapError(Effect.suspend(() => nextWrite(entries)), () =>
         Effect.sync(() => {
           onDisk = "unknown"

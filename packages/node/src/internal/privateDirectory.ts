@@ -138,7 +138,7 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
         Effect.tap((path) => Effect.catchIf(write(path), isMissing, () => Effect.zipRight(begin, write(path))))
       )
 
-    const appended = yield* GroupedAppends.make((path, content) => DurableFile.append(fs, path, content))
+    const appended = GroupedAppends.make((path, content) => DurableFile.append(fs, path, content))
 
     return {
       checked,

@@ -6,7 +6,7 @@ import * as GroupedAppends from "../../src/internal/groupedAppends.js"
 const slow = Effect.gen(function*() {
   const written: Array<string> = []
   const gates: Array<Deferred.Deferred<void, string>> = []
-  const append = yield* GroupedAppends.make((path, content) =>
+  const append = GroupedAppends.make((path, content) =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void, string>()
       gates.push(gate)
