@@ -12,11 +12,13 @@ import type { FileHandle } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename } from "node:path"
 import * as FolderEntries from "./internal/folderEntries.js"
-import { ReadBufferPool } from "./internal/readBuffers.js"
+import type { ReadBuffers } from "./internal/readBuffers.js"
+import { readBuffer, ReadBufferPool } from "./internal/readBuffers.js"
 import { FileRange, readSize } from "./internal/sourceChunks.js"
 import type { SourceFile, SourcePlace } from "./internal/sourceFile.js"
 import * as Files from "./internal/sourceFile.js"
 import * as SpoolFile from "./internal/spoolFile.js"
+import { WritePace } from "./internal/writePace.js"
 import type { SpoolUnwritable } from "./SpoolError.js"
 
 /**
@@ -231,19 +233,25 @@ const open = (file: SourceFile): Effect.Effect<OpenSource, SourceError, Scope.Sc
   )
 
 const opened = (file: SourceFile, handle: FileHandle): OpenSource => {
-  const buffers = new ReadBufferPool(Math.min(readSize, file.fingerprint.size))
+  const { size } = file.fingerprint
+  const buffers = new ReadBufferPool(Math.min(readSize, size))
+  // What is sent in one piece is read once, into one buffer
+  const pair = size > WritePace.least ? buffers.take : Effect.sync((): ReadBuffers => {
+    const buffer = readBuffer(size)
+    return [buffer, buffer]
+  })
   return {
     section: (range) =>
       Effect.succeed({
         range,
         body: (observe) =>
-          Effect.map(buffers.take, (pair) => ({
+          Effect.map(pair, (pair) => ({
             _tag: "NativeBody",
             content: new FileRange(file, handle, range, observe, pair)
           }))
       }),
     readThrough: (range, observe) =>
-      Effect.scoped(Effect.flatMap(buffers.take, (pair) =>
+      Effect.scoped(Effect.flatMap(pair, (pair) =>
         Effect.tryPromise({
           try: async (signal) => {
             for await (const _ of new FileRange(file, handle, range, observe, pair)) {

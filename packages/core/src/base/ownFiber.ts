@@ -32,38 +32,94 @@ export const inFiberWhile = <A, E, R, B, E2>(
 export const inOwnFiber = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   inFiberWhile(effect, (fiber) => Effect.flatten(Fiber.join(fiber)))
 
-const untilTimerWith =
-  (stop: (fiber: Fiber.RuntimeFiber<unknown>) => Effect.Effect<unknown>) =>
-  <A, E, R, B, E2, C = never>(
-    effect: Effect.Effect<A, E, R>,
-    limit: Duration.Duration,
-    late: Effect.Effect<B, E2>,
-    onCut?: (cut: (result: Effect.Effect<C>) => void) => () => void
-  ): Effect.Effect<A | B | C, E | E2, R> =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(timer, (after) =>
-        Effect.flatMap(started(effect), (running) => {
-          let cancel = constVoid
-          let forget: (() => void) | undefined
-          const first = Effect.async<A | B | C, E | E2>((resume) => {
-            running.addObserver((exit) => resume(Effect.flatten(exit)))
-            cancel = after(limit, Effect.map(Effect.exit(late), resume))
-            forget = onCut?.(resume)
-          })
-          return lastly(restore(first), () => {
-            forget?.()
-            cancel()
-            return running.unsafePoll() === null ? stop(running) : Effect.void
-          })
-        }))
-    )
-
 /**
  * The result of an effect, or what `late` gives once it has taken this long, or what `onCut` calls back with before. Like
  * {@link inOwnFiber}, it leaves nothing running. Effect's races cost many times as many steps: their losers may be
  * anything, but a timer only waits, so nobody waits for its end.
  */
-export const untilTimer = /* #__PURE__ */ untilTimerWith(Fiber.interrupt)
+export const untilTimer = <A, E, R, B, E2, C = never>(
+  effect: Effect.Effect<A, E, R>,
+  limit: Duration.Duration,
+  late: Effect.Effect<B, E2>,
+  onCut?: (cut: (result: Effect.Effect<C>) => void) => () => void
+): Effect.Effect<A | B | C, E | E2, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(timer, (after) =>
+      Effect.flatMap(started(effect), (running) => {
+        let cancel = constVoid
+        let forget: (() => void) | undefined
+        const first = Effect.async<A | B | C, E | E2>((resume) => {
+          running.addObserver((exit) => resume(Effect.flatten(exit)))
+          cancel = after(limit, Effect.map(Effect.exit(late), resume))
+          forget = onCut?.(resume)
+        })
+        return lastly(restore(first), () => {
+          forget?.()
+          cancel()
+          return running.unsafePoll() === null ? Fiber.interrupt(running) : Effect.void
+        })
+      }))
+  )
 
-/** The same for what may not be interruptible: its end is not waited for. */
-export const untilTimerUnwaited = /* #__PURE__ */ untilTimerWith(Fiber.interruptFork)
+/** A fiber that runs what it is given, one after another. */
+interface Resting {
+  readonly fiber: Fiber.Fiber<void>
+  readonly give: (effect: Effect.Effect<void>) => void
+}
+
+const atRest: Effect.Effect<Resting> = /* #__PURE__ */ Effect.suspend(() => {
+  let next: Effect.Effect<void> | undefined
+  let take: ((effect: Effect.Effect<void>) => void) | undefined
+  const loop: Effect.Effect<void> = Effect.flatMap(
+    Effect.async<void>((resume) => {
+      take = resume
+      if (next !== undefined) resume(next)
+      next = undefined
+    }),
+    () => loop
+  )
+  const give = (effect: Effect.Effect<void>) => {
+    if (take === undefined) next = effect
+    else take(effect)
+    take = undefined
+  }
+  return Effect.map(Effect.forkDaemon(Effect.interruptible(loop)), (fiber) => ({ fiber, give }))
+})
+
+/** Runs effects that may hang in fibers that are used again. */
+export interface Aside {
+  /**
+   * The result of an effect, or what `late` gives once it has taken this long. It may not be interruptible either: it is
+   * interrupted, and its end is not waited for.
+   */
+  readonly run: <A>(effect: Effect.Effect<A>, limit: Duration.Duration, late: Effect.Effect<A>) => Effect.Effect<A>
+  /** Nothing runs any more. */
+  readonly end: () => void
+}
+
+/** No fiber before the first effect, and more than one only for those that run at the same time. */
+export const aside: Effect.Effect<Aside> = /* #__PURE__ */ Effect.map(timer, (after) => {
+  const resting: Array<Resting> = []
+  const run: Aside["run"] = (effect, limit, late) =>
+    Effect.uninterruptibleMask((restore) => {
+      const rested = resting.pop()
+      return Effect.flatMap(rested === undefined ? atRest : Effect.succeed(rested), (one) => {
+        let cancel = constVoid
+        let isDone = false
+        const first = Effect.async<Effect.Effect.Success<typeof effect>>((resume) => {
+          cancel = after(limit, Effect.map(Effect.exit(late), resume))
+          one.give(Effect.map(Effect.exit(effect), (exit) => {
+            isDone = true
+            resume(exit)
+          }))
+        })
+        return lastly(restore(first), () => {
+          cancel()
+          if (!isDone) return Fiber.interruptFork(one.fiber)
+          resting.push(one)
+          return Effect.void
+        })
+      })
+    })
+  return { run, end: () => resting.forEach(({ give }) => give(Effect.interrupt)) }
+})

@@ -5,7 +5,8 @@ import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import { untilTimerUnwaited } from "../base/ownFiber.js"
+import type { Aside } from "../base/ownFiber.js"
+import { aside } from "../base/ownFiber.js"
 import type { UploadRecord } from "../ledger/record.js"
 import type { Metadata } from "../Metadata.js"
 import * as RetryPolicy from "../RetryPolicy.js"
@@ -32,8 +33,11 @@ interface Ledger {
   readonly service: UploadLedger.Service
   /** What it holds. */
   record: UploadRecord | undefined
-  /** Whether it has taken so long for something that this upload no longer waits for it. */
-  hangs: boolean
+  /**
+   * Where its operations run. Absent without a ledger, and once it has taken so long for something that this upload no
+   * longer waits for it.
+   */
+  aside: Aside | undefined
 }
 
 /** An upload while it runs: what its steps share and no decision depends on. */
@@ -60,20 +64,23 @@ export const make = (
   Effect.gen(function*() {
     const service = yield* ServiceApi
     const ledger = yield* UploadLedger.UploadLedger
+    const id = Option.orElse(
+      Option.fromNullable(options.unfinished),
+      () =>
+        options.resume && ledger !== UploadLedger.nothing
+          ? UploadLedger.idOf(service.baseUrl, source)
+          : Option.none()
+    )
+    const ofLedger = Option.isNone(id) ? undefined : yield* aside
+    if (ofLedger !== undefined) yield* Scope.addFinalizer(scope, Effect.sync(ofLedger.end))
     return {
       source,
       options,
       run,
       service,
       terms: { source, options, service, policy: yield* RetryPolicy.RetryPolicy },
-      id: Option.orElse(
-        Option.fromNullable(options.unfinished),
-        () =>
-          options.resume && ledger !== UploadLedger.nothing
-            ? UploadLedger.idOf(service.baseUrl, source)
-            : Option.none()
-      ),
-      ledger: { service: ledger, record: undefined, hangs: false },
+      id,
+      ledger: { service: ledger, record: undefined, aside: ofLedger },
       scope,
       metadata: options.metadata,
       opened: undefined,
@@ -112,11 +119,12 @@ export const given = <A>(
   operation: (ledger: Ledger) => Effect.Effect<A>
 ): Effect.Effect<Option.Option<A>> =>
   Effect.suspend(() => {
-    if (ledger.hangs) return Effect.succeedNone
-    const patience = Duration.decode(ledger.service.patience ?? usualPatience)
+    const { aside, service } = ledger
+    if (aside === undefined) return Effect.succeedNone
+    const patience = Duration.decode(service.patience ?? usualPatience)
     const givenUp = Effect.suspend(() => {
-      if (ledger.hangs) return Effect.succeedNone
-      ledger.hangs = true
+      if (ledger.aside === undefined) return Effect.succeedNone
+      ledger.aside = undefined
       return Effect.as(
         Effect.logWarning(
           `The ledger of unfinished uploads has not answered for ${Duration.format(patience)}: the upload goes on ` +
@@ -125,8 +133,7 @@ export const given = <A>(
         Option.none()
       )
     })
-    // A store that hangs may not be interruptible either
-    return untilTimerUnwaited(Effect.asSome(Effect.suspend(() => operation(ledger))), patience, givenUp)
+    return aside.run(Effect.asSome(Effect.suspend(() => operation(ledger))), patience, givenUp)
   })
 
 /** Does what would change an upload, unless its lock was lost: whoever has it now may have taken the upload over. */
