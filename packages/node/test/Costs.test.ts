@@ -94,11 +94,12 @@ const perFile = (options: Parameters<typeof layerOf>[1]) =>
           )
         )
       })
-    const [[few, before], [many, after]] = yield* Effect.all([upload(0, 16), upload(100, 32)]).pipe(
+    // the first makes the connections, and the ledger its directories
+    const [, [few, before], [many, after]] = yield* Effect.all([upload(0, 16), upload(100, 16), upload(200, 32)]).pipe(
       Effect.provide(layerOf(server, options))
     )
     assert.deepStrictEqual([few, many], [16, 32])
-    assert.strictEqual(server.requests.length, 3 * 48)
+    assert.strictEqual(server.requests.length, 3 * 64)
     return between(before, after, 16)
   })
 

@@ -47,13 +47,17 @@ type Step<A> = Effect.Effect<A, UploadError, Requirements>
 const find = (upload: Running, id: string): Step<S.Found> =>
   Effect.gen(function*() {
     const { ledger, scope, source } = upload
-    const found = yield* given(ledger, ({ service }) =>
-      Effect.flatMap(
-        Scope.extend(service.lock(id), scope),
-        (locked) => locked ? Effect.asSome(service.find(id)) : Effect.succeedNone
-      ))
-    if (Option.exists(found, Option.isNone)) return yield* new UploadLocked({ fileName: source.name })
-    const left = Option.flatten(Option.flatten(found))
+    const found = yield* given(
+      ledger,
+      (service) =>
+        Effect.flatMap(
+          Scope.extend(service.lock(id), scope),
+          (locked) => locked ? Effect.asSome(service.find(id)) : Effect.succeedNone
+        ),
+      Option.some(Option.none())
+    )
+    if (Option.isNone(found)) return yield* new UploadLocked({ fileName: source.name })
+    const left = found.value
     ledger.record = Option.getOrUndefined(Option.map(left, ({ record }) => record))
     upload.metadata ??= ledger.record?.metadata
     return { left: Option.getOrUndefined(left), now: yield* Clock.currentTimeMillis }
@@ -182,7 +186,7 @@ const send = (upload: Running, state: S.Sending): Step<S.Receipts> =>
           checksum
         })),
         Effect.tap((receipt) =>
-          record === undefined ? Effect.void : given(ledger, ({ service }) => service.receive(record, receipt))
+          record === undefined ? Effect.void : given(ledger, (service) => service.receive(record, receipt), undefined)
         )
       )
     const has = new Map(receipts.map((receipt) => [receipt.partNumber, receipt]))
@@ -212,7 +216,7 @@ const complete = (upload: Running, state: S.Completing): Step<FileRecord> =>
     // Whoever watches the ledger knows of Complete before it is sent
     if (record !== undefined && ledger.record?.phase !== "completing") {
       ledger.record = record
-      yield* given(ledger, ({ service }) => service.completing(record))
+      yield* given(ledger, (service) => service.completing(record), undefined)
     }
     yield* beginCompleting(upload, state)
     return yield* ifHeld(

@@ -111,29 +111,30 @@ export const closed = (upload: Running): Effect.Effect<void> =>
 const usualPatience = Duration.seconds(10)
 
 /**
- * What an operation of the ledger gives; none if that takes too long. The ledger is then left alone for the rest of the
- * upload, which can no longer be resumed: a successful upload is worth more.
+ * What an operation of the ledger gives, or `otherwise` if that takes too long. The ledger is then left alone for the rest
+ * of the upload, which can no longer be resumed: a successful upload is worth more.
  */
 export const given = <A>(
   ledger: Ledger,
-  operation: (ledger: Ledger) => Effect.Effect<A>
-): Effect.Effect<Option.Option<A>> =>
+  operation: (service: UploadLedger.Service) => Effect.Effect<A>,
+  otherwise: A
+): Effect.Effect<A> =>
   Effect.suspend(() => {
     const { aside, service } = ledger
-    if (aside === undefined) return Effect.succeedNone
+    if (aside === undefined) return Effect.succeed(otherwise)
     const patience = Duration.decode(service.patience ?? usualPatience)
     const givenUp = Effect.suspend(() => {
-      if (ledger.aside === undefined) return Effect.succeedNone
+      if (ledger.aside === undefined) return Effect.succeed(otherwise)
       ledger.aside = undefined
       return Effect.as(
         Effect.logWarning(
           `The ledger of unfinished uploads has not answered for ${Duration.format(patience)}: the upload goes on ` +
             "without it, and cannot be resumed from here"
         ),
-        Option.none()
+        otherwise
       )
     })
-    return aside.run(Effect.asSome(Effect.suspend(() => operation(ledger))), patience, givenUp)
+    return aside.run(Effect.suspend(() => operation(service)), patience, givenUp)
   })
 
 /** Does what would change an upload, unless its lock was lost: whoever has it now may have taken the upload over. */
@@ -155,7 +156,7 @@ export const record = ({ ledger }: Running, next: UploadRecord | undefined): Eff
     if (record?.session.fileId === next?.session.fileId) return Effect.void
     ledger.record = next
     return Effect.zipRight(
-      record === undefined ? Effect.void : given(ledger, ({ service }) => service.forget(record)),
-      next === undefined ? Effect.void : given(ledger, ({ service }) => service.begin(next))
+      record === undefined ? Effect.void : given(ledger, (service) => service.forget(record), undefined),
+      next === undefined ? Effect.void : given(ledger, (service) => service.begin(next), undefined)
     )
   })

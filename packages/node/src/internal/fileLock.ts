@@ -15,6 +15,7 @@ import { isReason, messageOf } from "./platformError.js"
 import type { PrivateDirectory } from "./privateDirectory.js"
 import { nameOf } from "./privateStore.js"
 import * as ProcessIdentity from "./processIdentity.js"
+import { released } from "./released.js"
 import * as WarnOnce from "./warnOnce.js"
 
 const Owner = Schema.parseJson(Schema.Struct({
@@ -260,7 +261,7 @@ export const makeLocks = (
       })
 
     const lock: Lock = (id) =>
-      Effect.acquireRelease(
+      released(
         take(pathOf(id)).pipe(
           Effect.map((lock) => ({ lock, isOurs: Option.isSome(lock) })),
           Effect.catchAll((error) => withoutLock(pathOf(id), error))

@@ -13,6 +13,7 @@ import { isMissing, messageOf } from "./platformError.js"
 import type { PrivateDirectory } from "./privateDirectory.js"
 import type * as PrivateStore from "./privateStore.js"
 import { nameOf } from "./privateStore.js"
+import { released } from "./released.js"
 import * as WarnOnce from "./warnOnce.js"
 
 /** Where the journals are, one for each store that is writing. */
@@ -217,7 +218,7 @@ export const make = (
       Effect.flatMap(
         Effect.zipRight(adopt(name), isInFiles(name)),
         (inFiles) =>
-          inFiles || held.has(name) ? Effect.void : Effect.asVoid(Effect.acquireRelease(
+          inFiles || held.has(name) ? Effect.void : Effect.asVoid(released(
             Effect.sync(() => {
               const content = emptyContent()
               held.set(name, content)

@@ -12,6 +12,7 @@ import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
 import { identityOf } from "./fileIdentity.js"
 import { untilFree } from "./heldFile.js"
+import { released } from "./released.js"
 import * as Within from "./within.js"
 
 export interface SourcePlace {
@@ -95,7 +96,7 @@ export const inspectOpened = (place: SourcePlace): Effect.Effect<SourceFingerpri
   }))
 
 export const open = (place: SourcePlace): Effect.Effect<NodeFs.FileHandle, SourceUnreadable, Scope.Scope> =>
-  untilFree(Effect.acquireRelease(
+  untilFree(released(
     attempt(place.name, () => opened(place)),
     (handle) => Effect.promise(() => handle.close().catch(() => undefined))
   ))
