@@ -1,6 +1,6 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { constVoid } from "effect/Function"
 import { lastly } from "./lastly.js"
@@ -100,26 +100,30 @@ export interface Aside {
 /** No fiber before the first effect, and more than one only for those that run at the same time. */
 export const aside: Effect.Effect<Aside> = /* #__PURE__ */ Effect.map(timer, (after) => {
   const resting: Array<Resting> = []
-  const run: Aside["run"] = (effect, limit, late) =>
-    Effect.uninterruptibleMask((restore) => {
-      const rested = resting.pop()
-      return Effect.flatMap(rested === undefined ? atRest : Effect.succeed(rested), (one) => {
-        let cancel = constVoid
-        let isDone = false
-        const first = Effect.async<Effect.Effect.Success<typeof effect>>((resume) => {
-          cancel = after(limit, Effect.map(Effect.exit(late), resume))
-          one.give(Effect.map(Effect.exit(effect), (exit) => {
-            isDone = true
-            resume(exit)
-          }))
-        })
-        return lastly(restore(first), () => {
-          cancel()
-          if (!isDone) return Fiber.interruptFork(one.fiber)
-          resting.push(one)
-          return Effect.void
-        })
+  const begun = Effect.uninterruptible(Effect.map(atRest, (one) => void resting.push(one)))
+  const run: Aside["run"] = <A>(effect: Effect.Effect<A>, limit: Duration.Duration, late: Effect.Effect<A>) => {
+    const given = Effect.async<A>((resume) => {
+      const one = resting.pop()
+      if (one === undefined) return resume(run(effect, limit, late))
+      let isLeft = false
+      const left = Effect.suspend(() => {
+        isLeft = true
+        return Fiber.interruptFork(one.fiber)
       })
+      const cancel = after(limit, Effect.zipRight(left, Effect.map(Effect.exit(late), resume)))
+      const over = (exit: Exit.Exit<A>) => {
+        if (isLeft) return
+        cancel()
+        resting.push(one)
+        resume(exit)
+      }
+      one.give(Effect.matchCause(effect, {
+        onFailure: (cause) => over(Exit.failCause(cause)),
+        onSuccess: (value) => over(Exit.succeed(value))
+      }))
+      return Effect.zipRight(Effect.sync(cancel), left)
     })
+    return Effect.suspend(() => resting.length > 0 ? given : Effect.zipRight(begun, given))
+  }
   return { run, end: () => resting.forEach(({ give }) => give(Effect.interrupt)) }
 })
