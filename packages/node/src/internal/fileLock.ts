@@ -3,6 +3,7 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type { Lock } from "@stevedore/core/UploadLedger"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { flow } from "effect/Function"
 import * as Iterable from "effect/Iterable"
 import * as Option from "effect/Option"
@@ -229,14 +230,16 @@ export const makeLocks = (
         )
       )
 
+    // Always where nothing interrupts it
     const take = (path: string): Effect.Effect<Option.Option<Taken>, PlatformError> =>
       Effect.suspend(() => {
         if (mine.has(path) || beingTaken.has(path)) return Effect.succeedNone
         beingTaken.add(path)
-        return taken({ path, taking }, 100).pipe(
-          Effect.tap((found) => Option.isSome(found) ? Effect.sync(() => mine.add(path)) : Effect.void),
-          Effect.ensuring(Effect.sync(() => beingTaken.delete(path)))
-        )
+        return Effect.flatMap(Effect.exit(taken({ path, taking }, 100)), (exit) => {
+          if (Exit.isSuccess(exit) && Option.isSome(exit.value)) mine.add(path)
+          beingTaken.delete(path)
+          return exit
+        })
       })
 
     // On a full disk no lock can be created, but those of other processes are there. Where others can write, one may have

@@ -182,7 +182,7 @@ export const make = (
     // The names in the journals of others that a dead process may have left, once somebody has looked
     let orphans: Set<string> | undefined
 
-    const adopt = (name: string): Effect.Effect<void> =>
+    const adopted = (name: string): Effect.Effect<void> =>
       Effect.gen(function*() {
         orphans ??= new Set((yield* readAll).keys())
         if (!orphans.has(name)) return
@@ -193,26 +193,34 @@ export const make = (
         Effect.catchAll((error) => warn(`What another process left of an upload cannot be read: ${messageOf(error)}`))
       )
 
+    const adopt = (name: string): Effect.Effect<void> =>
+      Effect.suspend(() => orphans?.has(name) === false ? Effect.void : adopted(name))
+
     const isInFiles = (name: string): Effect.Effect<boolean> =>
       Effect.match(fs.stat(directory.pathOf(name)), {
         onFailure: (error) => !isMissing(error),
         onSuccess: () => true
       })
 
-    const moveOut = (name: string, content: Content, isOurs: Effect.Effect<boolean>): Effect.Effect<void> =>
-      Effect.flatMap(isOurs, (isOurs) => {
-        if (!isOurs || isEmpty(content)) return Effect.void
-        return Effect.zipRight(
+    const moveOut = (name: string, content: Content, isOurs: Effect.Effect<boolean>): Effect.Effect<void> => {
+      const over = Effect.sync(() => void held.delete(name))
+      const moved = Effect.suspend(() =>
+        Effect.zipRight(
           intoFiles(name, content),
           Effect.suspend(() => {
             clear(content)
             return note(["remove", name])
           })
         )
-      }).pipe(
-        Effect.catchAll((error) => warn(`An upload that has not ended cannot be recorded: ${messageOf(error)}`)),
-        Effect.ensuring(Effect.sync(() => held.delete(name)))
       )
+      // Most uploads have ended, and left nothing
+      return Effect.suspend(() =>
+        isEmpty(content) ? over : Effect.flatMap(isOurs, (isOurs) => isOurs ? moved : Effect.void).pipe(
+          Effect.catchAll((error) => warn(`An upload that has not ended cannot be recorded: ${messageOf(error)}`)),
+          Effect.ensuring(over)
+        )
+      )
+    }
 
     const holding = (name: string, isOurs: Effect.Effect<boolean>): Effect.Effect<void, never, Scope.Scope> =>
       Effect.flatMap(
