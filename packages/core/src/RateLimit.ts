@@ -6,11 +6,13 @@ import type * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { constVoid } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Option from "effect/Option"
 import { lastly } from "./base/lastly.js"
+import { untilTimer } from "./base/ownFiber.js"
 import * as ServerClock from "./base/serverClock.js"
 import * as RetryPolicy from "./RetryPolicy.js"
 import type { Decision } from "./service/rateWindow.js"
@@ -141,7 +143,17 @@ const makeTime = (): Effect.Effect<{ readonly now: number; readonly wall: number
 export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service> =>
   Effect.gen(function*() {
     const turnstile = yield* Effect.makeSemaphore(1)
-    const moved = yield* Effect.makeLatch()
+    // Only the one whose turn it is waits
+    let wake = constVoid
+    let hasMoved = false
+    const moved = () => {
+      hasMoved = true
+      wake()
+    }
+    const movement = Effect.async<void>((resume) => {
+      wake = () => resume(Effect.void)
+      if (hasMoved) wake()
+    })
     const window = new RateWindow(rule)
     const time = makeTime()
 
@@ -165,13 +177,13 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
 
     const enter = (restore: Restore, asked: Asked): Effect.Effect<void, RateLimited> =>
       Effect.gen(function*() {
-        yield* moved.close
+        hasMoved = false
         const { now } = yield* time
         const decision = decide(now, asked.patience)
         if (decision._tag === "Go") return
         const wait = Math.ceil(decision.until - now)
         if (wait > asked.patience + (decision.reason === "window" ? slack : 0)) return yield* refusal(asked, wait)
-        yield* restore(Effect.timeoutOption(moved.await, Duration.millis(wait)))
+        yield* restore(untilTimer(movement, Duration.millis(wait), Effect.void))
         return yield* enter(restore, asked)
       })
 
@@ -204,11 +216,11 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
                 Effect.map(time, ({ now, wall }) => {
                   isAnswered = true
                   window.answer(answer.status, answer.headers, { enteredAt, now, wall })
-                  moved.unsafeOpen()
+                  moved()
                 })
               const left = Effect.sync(() => {
                 window.leave(isAnswered)
-                moved.unsafeOpen()
+                moved()
               })
               const wait = Math.round(enteredAt - came)
               const called = Effect.suspend(() => call(answered))

@@ -293,7 +293,7 @@ const table: Readonly<Record<string, Module>> = {
       Struct Struct#annotations transform#annotations Tuple minLength`
   },
   "effect/Scope": {
-    same: "Scope close",
+    same: "Scope addFinalizer close",
     renamed: { CloseableScope: "Closeable", extend: "provide" },
     rewritten: "fork"
   },

@@ -2,7 +2,6 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import * as Ref from "effect/Ref"
 import * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { closedOnFailure } from "../base/closedOnFailure.js"
@@ -34,7 +33,7 @@ export interface Content {
   readonly size: Option.Option<number>
   readonly service: ApiService
   readonly storage: StorageService
-  readonly link: Ref.Ref<Option.Option<Link>>
+  link: Option.Option<Link>
 }
 
 export interface Link {
@@ -69,7 +68,7 @@ export const contentOf = (
       size: Option.fromNullable(size),
       service: yield* ServiceApi,
       storage: yield* ObjectStorage,
-      link: yield* Ref.make(Option.none<Link>())
+      link: Option.none<Link>()
     }
   })
 
@@ -130,7 +129,7 @@ export const begun = (
 
 const located = (content: Content, asked: Asked) =>
   Effect.gen(function*() {
-    const link = yield* Ref.get(content.link)
+    const { link } = content
     const now = yield* Clock.currentTimeMillis
     if (Option.isSome(link) && !isDead(link.value, now)) {
       return { fresh: false, answer: { _tag: "Link" as const, url: link.value.url } }
@@ -138,7 +137,7 @@ const located = (content: Content, asked: Asked) =>
     const answer = yield* content.service.download(content.fileId, wireRequest(asked))
     if (answer._tag === "Link") {
       const receivedAt = yield* Clock.currentTimeMillis
-      yield* Ref.set(content.link, Option.some({ url: answer.url, receivedAt }))
+      content.link = Option.some({ url: answer.url, receivedAt })
     }
     return { fresh: true, answer }
   })
@@ -172,7 +171,7 @@ const again = (
   Effect.gen(function*() {
     const policy = yield* RetryPolicy.RetryPolicy
     const dead = error._tag === "UrlExpired"
-    if (dead) yield* Ref.set(content.link, Option.none())
+    if (dead) content.link = Option.none()
     // Requesting a new link is not a retry of the same request, so no policy applies, as long as the dead link was not
     // a fresh one.
     if (dead && !fresh) return yield* request(content, asked, attempt)
