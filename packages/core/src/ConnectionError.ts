@@ -1,8 +1,8 @@
 /** What can go wrong with any request, to the service or to storage, before there is a response. */
-import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as PagePosition from "./base/pagePosition.js"
+import { spelled } from "./base/spelled.js"
 import { TaggedError } from "./base/taggedError.js"
 import * as Recovery from "./Recovery.js"
 
@@ -158,7 +158,7 @@ export class TimedOut extends TaggedError<TimedOut>()("TimedOut", {
 }) {
   override get message(): string {
     return `The ${this.peer} ${this.phase === "total" ? "did not finish within" : "made no progress for"} ${
-      Duration.format(this.after)
+      spelled(this.after)
     } (phase: ${this.phase}) ${Recovery.describeAttempts(this)}${
       describePage(this.page)
     }. On a slow connection, allow more time with Timeouts, or lower the concurrency.`

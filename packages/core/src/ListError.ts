@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as PagePosition from "./base/pagePosition.js"
 import { printable } from "./base/printable.js"
+import { spelled } from "./base/spelled.js"
 import { TaggedError } from "./base/taggedError.js"
 import * as Recovery from "./Recovery.js"
 import { Issue, ServiceError } from "./ServiceError.js"
@@ -47,7 +48,7 @@ export class CursorRejected extends TaggedError<CursorRejected>()("CursorRejecte
   attempts: Recovery.attempts
 }) {
   override get message(): string {
-    const age = Duration.toMillis(this.age) === 0 ? "" : `, ${Duration.format(this.age)} old`
+    const age = Duration.toMillis(this.age) === 0 ? "" : `, ${spelled(this.age)} old`
     return `The service rejected the cursor of ${PagePosition.describe(this.page)}${age}. Walk again from the start.`
   }
 }
@@ -168,3 +169,4 @@ export type {
    */
   PagePosition
 } from "./base/pagePosition.js"
+import { spelled } from "./base/spelled.js"

@@ -191,7 +191,7 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
       Effect.all([
         Metric.update(waits, Duration.millis(wait)),
         Effect.annotateCurrentSpan("rateLimit.waitMillis", wait),
-        Effect.logDebug(`Waited ${Duration.format(Duration.millis(wait))} for the service's rate limit`)
+        Effect.logDebug(`Waited ${spelled(Duration.millis(wait))} for the service's rate limit`)
       ], { discard: true })
 
     let waiting = 0
@@ -255,3 +255,4 @@ export {
    */
   fromHeaders as retryAfter
 } from "./base/retryAfter.js"
+import { spelled } from "./base/spelled.js"

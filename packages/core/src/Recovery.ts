@@ -4,6 +4,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
+import { spelled } from "./base/spelled.js"
 
 /**
  * What can help against a failure:
@@ -118,4 +119,4 @@ export const describeAttempts = (error: Recoverable): string =>
  * @internal
  */
 export const describeWait = (error: Recoverable): string =>
-  error.retryAfter === undefined ? "" : `; the server asks to wait ${Duration.format(error.retryAfter)}`
+  error.retryAfter === undefined ? "" : `; the server asks to wait ${spelled(error.retryAfter)}`

@@ -181,4 +181,6 @@ export type SourceError = typeof SourceError.Type
  *
  * @category predicates
  */
-export const isSourceError = Schema.is(SourceError)
+export const isSourceError = (value: unknown): value is SourceError =>
+  value instanceof EmptySource || value instanceof InvalidSource || value instanceof SourceChanged ||
+  value instanceof SourceUnreadable

@@ -1,5 +1,6 @@
 /** The options of an upload, checked before anything is sent. */
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as wish from "./base/atLeastOne.js"
 import type { PlanError } from "./base/planError.js"
@@ -177,7 +178,7 @@ const checkMetadata = (metadata: Metadata.Metadata | undefined): Either.Either<v
 
 // Otherwise no later process would find the record
 const checkFingerprint = ({ fingerprint, name }: UploadSource): Either.Either<void, InvalidSource> =>
-  Schema.is(SourceFingerprint)(fingerprint)
+  Option.isSome(Schema.decodeUnknownOption(SourceFingerprint)(fingerprint))
     ? Either.void
     : Either.left(
       new InvalidSource({ fileName: name, field: "fingerprint", expected: "a kind, a size and a finite date" })

@@ -1,7 +1,8 @@
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Recoverable } from "../Recovery.js"
 import { printable } from "./printable.js"
+import { spelled } from "./spelled.js"
 
 /** The debug log line of every retry; `what` follows "Attempt 2", such as "of interview.mp4". */
 export const tellRepeat = (
@@ -10,4 +11,4 @@ export const tellRepeat = (
   wait: Duration.Duration,
   attempts = error.attempts
 ): Effect.Effect<void> =>
-  Effect.logDebug(printable(`Attempt ${attempts} ${what} failed; retrying in ${Duration.format(wait)}`), error)
+  Effect.logDebug(printable(`Attempt ${attempts} ${what} failed; retrying in ${spelled(wait)}`), error)

@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import type { Aside } from "../base/ownFiber.js"
 import { aside } from "../base/ownFiber.js"
+import { spelled } from "../base/spelled.js"
 import type { UploadRecord } from "../ledger/record.js"
 import type { Metadata } from "../Metadata.js"
 import * as RetryPolicy from "../RetryPolicy.js"
@@ -128,7 +129,7 @@ export const given = <A>(
       ledger.aside = undefined
       return Effect.as(
         Effect.logWarning(
-          `The ledger of unfinished uploads has not answered for ${Duration.format(patience)}: the upload goes on ` +
+          `The ledger of unfinished uploads has not answered for ${spelled(patience)}: the upload goes on ` +
             "without it, and cannot be resumed from here"
         ),
         otherwise

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ObjectStorage, Uploads } from "@stevedore/core"
-import type { UploadSource } from "@stevedore/core"
+import type { UploadSource } from "@stevedore/core/UploadSource"
 import { SandboxLayer } from "@stevedore/testing"
 import { Deferred, Effect } from "effect"
 import { inVirtualTime } from "../fixtures/virtualTime.js"
@@ -8,7 +8,7 @@ import { inVirtualTime } from "../fixtures/virtualTime.js"
 const MiB = 1_048_576
 
 /** Of this size, but without content: the storage below takes none. */
-const hollow = (size: number): UploadSource.UploadSource => ({
+const hollow = (size: number): UploadSource => ({
   _tag: "RepeatableSource",
   held: false,
   name: "film.mov",
