@@ -169,4 +169,3 @@ export type {
    */
   PagePosition
 } from "./base/pagePosition.js"
-import { spelled } from "./base/spelled.js"
