@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import { constVoid } from "effect/Function"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -130,10 +131,10 @@ const watched = <R>(
 // Nobody watches it: a page that only uploads loads neither a Stream of its progress nor a log of its events
 const uploadHere = (
   source: UploadSource,
-  options: UploadOptions
+  options: UploadOptions,
+  counts = Counts.make(source.size, Counts.untold)
 ): Effect.Effect<UploadedFile, UploadError, Requirements> =>
-  Counts.make(source.size, Counts.untold).pipe(
-    Effect.flatMap((counts) => State.make(counts, concurrencyOf(options))),
+  Effect.flatMap(counts, (counts) => State.make(counts, concurrencyOf(options))).pipe(
     Effect.flatMap((state) => watched(state, source.size, sent(source, options, state)))
   )
 
@@ -158,6 +159,26 @@ export const upload = (
   source: UploadSource,
   options: UploadOptions = {}
 ): Effect.Effect<UploadedFile, UploadError, Requirements> => inOwnFiber(uploadHere(source, options))
+
+/**
+ * Uploads a source, and tells each event at once to what `hear` returns. For whoever uploads thousands of small files: a
+ * Stream of the events of one costs as much as a request.
+ *
+ * @internal
+ */
+export const hearing = (
+  source: UploadSource,
+  options: UploadOptions,
+  hear: (progress: Pick<UploadHandle["progress"], "get">) => (event: UploadEvent) => void
+): Effect.Effect<UploadedFile, UploadError, Requirements> =>
+  Effect.suspend(() => {
+    let add: (event: UploadEvent) => void = constVoid
+    const counts = Effect.map(Counts.make(source.size, { add: (event) => add(event), die: constVoid }), (counts) => {
+      add = hear(counts.progress)
+      return counts
+    })
+    return inOwnFiber(uploadHere(source, options, counts))
+  })
 
 /**
  * Starts an upload and returns a handle to it. The upload ends with the scope.

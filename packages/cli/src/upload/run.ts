@@ -13,9 +13,10 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import { constVoid } from "effect/Function"
 import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import { basename } from "node:path"
 import type { Outcome } from "../files/outcome.js"
 import { type FileToUpload, standardInput } from "../files/paths.js"
@@ -141,27 +142,32 @@ const transfer = (
   file: FileToUpload,
   source: UploadSource,
   run: Run,
-  begun: Effect.Effect<void>
+  begun: () => void
 ): Effect.Effect<Outcome, UploadError, Uploads.Requirements> =>
-  Effect.scoped(Effect.gen(function*() {
+  Effect.gen(function*() {
     const startedAt = yield* Clock.currentTimeMillis
-    const upload = yield* Uploads.start(source, run.options)
+    const runtime = yield* Effect.runtime<never>()
     let sent = 0
-    const hearing = yield* Effect.forkScoped(Stream.runForEach(upload.events, (event) => {
-      if (event._tag === "PartStored") sent += event.size
-      return event._tag === "SessionOpened" ? Effect.zipRight(begun, run.watch.opened(file, event)) : Effect.void
-    }))
-    const uploaded = yield* run.watch.during(file, upload.progress)(
-      run.readBack ? Uploads.readBack(source)(upload.await) : upload.await
-    )
-    yield* Fiber.join(hearing)
+    let said: Fiber.Fiber<void> | undefined
+    const upload = Uploads.hearing(source, run.options, (progress) => {
+      run.watch.follow(file, progress)
+      return (event) => {
+        if (event._tag === "PartStored") sent += event.size
+        if (event._tag !== "SessionOpened") return
+        begun()
+        const saying = run.watch.opened(file, event)
+        if (saying !== undefined) said = Runtime.runFork(runtime)(saying)
+      }
+    })
+    const uploaded = yield* run.watch.during(file)(run.readBack ? Uploads.readBack(source)(upload) : upload)
+    if (said !== undefined) yield* Fiber.join(said)
     const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
     const report = Reports.completed(file.path, uploaded, took)
     if (file.path !== standardInput) {
       yield* run.manifest.add(uploadedOf(file, source, report, run, yield* Remembered.now))
     }
     return { _tag: "Uploaded", file, report, took, sent, resumed: Math.max(0, report.bytes - sent) }
-  }))
+  })
 
 // Held by the scope, like the lock of the file's upload, but released after it: the next upload of the same file finds
 // nothing of this one.
@@ -233,7 +239,7 @@ const tellOnce = ({ path }: FileToUpload) =>
 const send = (
   file: FileToUpload,
   run: Run,
-  begun: Effect.Effect<void>
+  begun: () => void
 ): Effect.Effect<Outcome, FileError, Uploads.Requirements | Scope.Scope | Output> =>
   Effect.gen(function*() {
     const source = yield* sourceOf(file, run)
@@ -279,8 +285,7 @@ const settled = <R>(
     yield* settle
   }).pipe(Effect.scoped)
 
-const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
-  settled(file, run, send(file, run, begun))
+const uploadOne = (file: FileToUpload, run: Run, begun: () => void) => settled(file, run, send(file, run, begun))
 
 const ask = ({ file, known }: Known, run: Run, onLost: () => void) =>
   settled(
@@ -290,7 +295,7 @@ const ask = ({ file, known }: Known, run: Run, onLost: () => void) =>
       const still = yield* Remembered.stillThere(known)
       if (Option.isNone(still)) {
         onLost()
-        return yield* send(file, { ...run, again: true }, Effect.void)
+        return yield* send(file, { ...run, again: true }, constVoid)
       }
       yield* run.manifest.add(still.value)
       return skippedAs({ file, known })
@@ -354,14 +359,14 @@ export const recognizeAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
 const uploadEach = (files: ReadonlyArray<FileToUpload>, run: Run) =>
   Effect.gen(function*() {
     const gate = yield* Deferred.make<void>()
-    const open = Effect.asVoid(Deferred.succeed(gate, undefined))
+    const open = () => Deferred.unsafeDone(gate, Effect.void)
     const { fresh, known } = yield* recognizeAll(files, run)
     yield* HeldLedger.forgetDone(new Set(known.map(({ known }) => known.fileId)))
     const [first] = fresh
     const one = (file: FileToUpload) =>
       file === first
-        ? Effect.ensuring(uploadOne(file, run, open), open)
-        : Effect.zipRight(Deferred.await(gate), uploadOne(file, run, Effect.void))
+        ? Effect.ensuring(uploadOne(file, run, open), Effect.sync(open))
+        : Effect.zipRight(Deferred.await(gate), uploadOne(file, run, constVoid))
     const asking = first === undefined ? askAll(known, run) : Effect.zipRight(Deferred.await(gate), askAll(known, run))
     yield* Effect.all([Effect.forEach(fresh, one, { concurrency: run.files, discard: true }), asking], {
       concurrency: "unbounded",

@@ -25,16 +25,15 @@ type Shown = Pick<FileToUpload, "path" | "name" | "size">
 
 /** Is notified when each upload starts and ends. */
 export interface UploadWatch {
-  /** Shows an upload while this effect runs. */
-  readonly during: (
-    file: Shown,
-    progress: UploadHandle["progress"]
-  ) => <A, E, R>(upload: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** A session of an upload that is shown starts, or continues. */
+  /** Shows an upload from now on. */
+  readonly follow: (file: Shown, progress: Followed["progress"]) => void
+  /** Shows it no longer once this effect has ended. */
+  readonly during: (file: Shown) => <A, E, R>(upload: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** A session of an upload that is shown starts, or continues: what is to be said of that, if anything. */
   readonly opened: (
     file: Shown,
     session: Pick<Extract<UploadEvent, { _tag: "SessionOpened" }>, "session" | "parts">
-  ) => Effect.Effect<void>
+  ) => Effect.Effect<void> | undefined
   /** A file was uploaded, or failed: it counts as settled from now on. One that was skipped no longer counts at all. */
   readonly settle: (file: Shown, outcome: "Uploaded" | "Skipped" | "Failed") => Effect.Effect<void>
   /** How many files were uploaded. */
@@ -42,7 +41,7 @@ export interface UploadWatch {
 }
 
 interface Followed {
-  readonly progress: UploadHandle["progress"]
+  readonly progress: Pick<UploadHandle["progress"], "get">
   /** The bytes that storage had before. */
   there: number
   /** Whether its session is open: that call is made. */
@@ -146,30 +145,28 @@ export const make = (
     )
 
     return {
-      during: (file, progress) => (upload) =>
-        Effect.acquireUseRelease(
-          Effect.sync(() => {
-            const one: Followed = { progress, there: 0, isOpen: false }
-            followed.set(file, one)
-            return one
-          }),
-          () => upload,
-          ({ there }) =>
-            Effect.map(progress.get, ({ sent }) => {
-              counts.sent += Math.max(0, sent - there)
+      follow: (file, progress) => void followed.set(file, { progress, there: 0, isOpen: false }),
+      during: (file) => (upload) =>
+        Effect.ensuring(
+          upload,
+          Effect.suspend(() => {
+            const one = followed.get(file)
+            return one === undefined ? Effect.void : Effect.map(one.progress.get, ({ sent }) => {
+              counts.sent += Math.max(0, sent - one.there)
               followed.delete(file)
             })
+          })
         ),
-      opened: (file, { parts, session }) =>
-        Effect.suspend(() => {
-          const one = followed.get(file)
-          if (one !== undefined) one.isOpen = true
-          if (one === undefined || session > 1 || parts.confirmed === 0) return Effect.void
-          return Effect.flatMap(one.progress.get, ({ confirmed }) => {
+      opened: (file, { parts, session }) => {
+        const one = followed.get(file)
+        if (one !== undefined) one.isOpen = true
+        return one === undefined || session > 1 || parts.confirmed === 0
+          ? undefined
+          : Effect.flatMap(one.progress.get, ({ confirmed }) => {
             one.there = confirmed
             return output.note(`Resumed ${Printable.line(file.path)}: ${Measure.bytes(confirmed)} were there`)
           })
-        }),
+      },
       settle: (file, outcome) =>
         Effect.sync(() => {
           counts[outcome] += 1

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { UploadProgress } from "@stevedore/core"
-import { Effect, Option, Stream, Subscribable, TestClock } from "effect"
+import { Effect, Option, TestClock } from "effect"
 import { settableWallClock } from "../../../../core/test/fixtures/wallClock.js"
 import { Output, type Service } from "../../../src/print/output.js"
 import * as UploadWatch from "../../../src/upload/watch.js"
@@ -30,11 +30,18 @@ const recording = () => {
 }
 
 /** An upload that has sent so much. */
-const having = (size: number, sent: number) =>
-  Subscribable.make({
-    get: Effect.succeed({ ...UploadProgress.initial(size), sent, confirmed: sent }),
-    changes: Stream.empty
-  })
+const having = (size: number, sent: number) => ({
+  get: Effect.succeed({ ...UploadProgress.initial(size), sent, confirmed: sent })
+})
+
+/** Shows an upload while an effect runs. */
+const during =
+  (watch: UploadWatch.UploadWatch, file: typeof files[number], progress: ReturnType<typeof having>) =>
+  <A>(upload: Effect.Effect<A>): Effect.Effect<A> =>
+    Effect.suspend(() => {
+      watch.follow(file, progress)
+      return watch.during(file)(upload)
+    })
 
 describe("UploadWatch", () => {
   it.scoped("says how much of a resumed upload was there, and does not count it as sent", () => {
@@ -43,15 +50,15 @@ describe("UploadWatch", () => {
       const [one, other] = files
       if (one === undefined || other === undefined) return assert.fail()
       const watch = yield* within(UploadWatch.make(files, false))
-      yield* watch.during(one, having(1_000_000, 900_000))(
+      yield* during(watch, one, having(1_000_000, 900_000))(
         Effect.zipRight(
-          watch.opened(one, { session: 1, parts: { total: 10, confirmed: 9 } }),
+          Effect.suspend(() => watch.opened(one, { session: 1, parts: { total: 10, confirmed: 9 } }) ?? Effect.void),
           TestClock.adjust("10 seconds")
         )
       )
-      yield* watch.during(other, having(1_000_000, 900_000))(
+      yield* during(watch, other, having(1_000_000, 900_000))(
         Effect.zipRight(
-          watch.opened(other, { session: 1, parts: { total: 10, confirmed: 0 } }),
+          Effect.suspend(() => watch.opened(other, { session: 1, parts: { total: 10, confirmed: 0 } }) ?? Effect.void),
           TestClock.adjust("10 seconds")
         )
       )
@@ -68,9 +75,7 @@ describe("UploadWatch", () => {
     return Effect.gen(function*() {
       const watch = yield* within(UploadWatch.make(files, false))
       for (const file of files.slice(0, 2)) {
-        const sent = { ...UploadProgress.initial(file.size), sent: file.size }
-        const progress = Subscribable.make({ get: Effect.succeed(sent), changes: Stream.empty })
-        yield* watch.during(file, progress)(TestClock.adjust("5 seconds"))
+        yield* during(watch, file, having(file.size, file.size))(TestClock.adjust("5 seconds"))
         yield* watch.settle(file, "Uploaded")
       }
       yield* TestClock.adjust("5 seconds")
@@ -90,7 +95,7 @@ describe("UploadWatch", () => {
         const watch = yield* within(wall.within(UploadWatch.make(files, false)))
         for (const [index, file] of files.entries()) {
           if (index === 20) wall.set("1 hour", direction)
-          yield* watch.during(file, having(1_000_000, 1_000_000))(TestClock.adjust("1 second"))
+          yield* during(watch, file, having(1_000_000, 1_000_000))(TestClock.adjust("1 second"))
           yield* watch.settle(file, "Uploaded")
         }
         assert.match(notes[3] ?? "", /1\.0 MB\/s/)
