@@ -15,7 +15,7 @@ const prepared = Effect.gen(function*() {
   const { origin } = yield* plainService
   const home = yield* Temporary.directory
   const env = { STEVEDORE_BASE_URL: origin, STEVEDORE_TOKEN: "api.loopback", HOME: home, XDG_STATE_HOME: home }
-  return (sizes: ReadonlyArray<number>) =>
+  return (sizes: ReadonlyArray<number>, options = ["--no-resume"]) =>
     Effect.gen(function*() {
       const folder = yield* Temporary.directory
       const paths = sizes.map((_, index) => join(folder, `${index}.bin`))
@@ -25,7 +25,7 @@ const prepared = Effect.gen(function*() {
           await Fs.truncate(path, sizes[index])
         }
       })
-      const [{ code, stderr }, steps] = yield* counted(invoke(["upload", ...paths, "--no-resume", "--json"], env))
+      const [{ code, stderr }, steps] = yield* counted(invoke(["upload", ...paths, ...options, "--json"], env))
       assert.strictEqual(code, 0, stderr)
       return steps
     })
@@ -33,13 +33,17 @@ const prepared = Effect.gen(function*() {
 
 describe("what the command takes, by count", () => {
   // loads what it imports only when it uploads
-  beforeAll(() => Effect.runPromise(Effect.scoped(Effect.flatMap(prepared, (upload) => upload([1])))))
+  beforeAll(() => Effect.runPromise(Effect.scoped(Effect.flatMap(prepared, (upload) => Effect.zip(upload([1]), upload([1], []))))))
 
   it.scopedLive("an upload of one small file", () =>
     Effect.gen(function*() {
       const upload = yield* prepared
       const { steps } = yield* upload([10_240])
-      withinBudget({ "command: steps of one small file": steps })
+      const { steps: recorded } = yield* upload([10_240], [])
+      withinBudget({
+        "command: steps of one small file": steps,
+        "command: steps of one small file with the ledger": recorded
+      })
     }))
 
   it.scopedLive("a MiB of a single PUT", () =>

@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import { lastly } from "./base/lastly.js"
 import { untilTimer } from "./base/ownFiber.js"
 import * as ServerClock from "./base/serverClock.js"
+import { spelled } from "./base/spelled.js"
 import * as RetryPolicy from "./RetryPolicy.js"
 import type { Decision } from "./service/rateWindow.js"
 import { RateWindow } from "./service/rateWindow.js"
@@ -255,4 +256,3 @@ export {
    */
   fromHeaders as retryAfter
 } from "./base/retryAfter.js"
-import { spelled } from "./base/spelled.js"
