@@ -14,6 +14,7 @@ import { monotonicMillis } from "./base/serverClock.js"
 import { Congestion } from "./gate/congestion.js"
 import type { Claim } from "./gate/fairQueue.js"
 import { FairQueue } from "./gate/fairQueue.js"
+import * as FirstParts from "./gate/firstParts.js"
 import { Gradual } from "./gate/gradual.js"
 import { outcomeOf, pauseAfter } from "./gate/outcome.js"
 
@@ -90,6 +91,13 @@ export interface Service {
   readonly pause: (duration: Duration.Duration) => Effect.Effect<void>
   /** The current state of the gate. */
   readonly state: Effect.Effect<State>
+  /**
+   * For the parts of one upload over a network that was not measured, by its progress: each waits with it before it begins,
+   * so that storage soon confirms something. If omitted, they begin at once.
+   *
+   * @internal
+   */
+  readonly first?: ((progress: FirstParts.Progress) => (bytes: number) => Effect.Effect<void>) | undefined
 }
 
 /**
@@ -372,10 +380,13 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
     const limit = atLeastOne(options.limit, 32)
     return options.adaptive === false
       ? makeFixed(options, limit)
-      : makeWith(
-        options,
-        limit,
-        adapting(new Congestion(Math.min(limit, atLeastOne(options.initial, 6)), limit), limit)
+      : Effect.map(
+        makeWith(
+          options,
+          limit,
+          adapting(new Congestion(Math.min(limit, atLeastOne(options.initial, 6)), limit), limit)
+        ),
+        (gate) => ({ ...gate, first: FirstParts.make })
       )
   })
 

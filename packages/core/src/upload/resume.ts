@@ -90,8 +90,10 @@ const chosen = (
 ): Effect.Effect<ReadonlyArray<PartReceipt>> =>
   verification === "all" || receipts.length <= 3
     ? Effect.succeed(receipts)
-    : Effect.map(Random.nextIntBetween(1, receipts.length - 1), (between) =>
-      Arr.getSomes([0, between, receipts.length - 1].map((index) => Arr.get(receipts, index))))
+    : Effect.map(Random.next, (random) =>
+      [0, 1 + Math.floor(random * (receipts.length - 2)), receipts.length - 1].flatMap((index) =>
+        receipts[index] ?? []
+      ))
 
 // Whoever does without checksums has none to compare. A source that has no identity could be any other of that size.
 const isEnough = (

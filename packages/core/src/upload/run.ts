@@ -23,7 +23,6 @@ import { DeadlineUnreachable, UploadLocked } from "../UploadError.js"
 import * as UploadPlan from "../UploadPlan.js"
 import type { PartReceipt } from "../UploadSession.js"
 import * as Decide from "./decide.js"
-import * as FirstParts from "./firstParts.js"
 import * as PartTransfer from "./part.js"
 import * as UploadResume from "./resume.js"
 import type { Running, Upload } from "./running.js"
@@ -192,11 +191,13 @@ const send = (upload: Running, state: S.Sending): Step<S.Receipts> =>
       )
     const has = new Map(receipts.map((receipt) => [receipt.partNumber, receipt]))
     const isAlone = session.parts.length === 1
-    const isKnown = isAlone || Option.isSome((yield* (yield* TransferGate).state).throughput)
-    const begun = isKnown ? () => Effect.void : FirstParts.make(run)
+    const { first, state: ofGate } = yield* TransferGate
+    const begun = isAlone || first === undefined || Option.isSome((yield* ofGate).throughput)
+      ? () => Effect.void
+      : first(run.monitor.progress.get)
     const all = Effect.forEach(session.parts, (part) => {
       const receipt = has.get(part.partNumber)
-      return receipt === undefined ? Effect.zipRight(begun(part.range), put(part)) : Effect.succeed(receipt)
+      return receipt === undefined ? Effect.zipRight(begun(part.range.length), put(part)) : Effect.succeed(receipt)
     }, { concurrency: Math.min(options.concurrency, session.parts.length) })
     // What runs alone needs no fibers: with them, a small file would take a twentieth longer
     return yield* isAlone ? all : inOwnFiber(all)

@@ -49,7 +49,8 @@ export const usable = (
       clockOffset,
       openedAt,
       count: urls.length,
-      parts: Arr.map(Arr.zip(ranges, urls), ([range, url], index) => ({ partNumber: index + 1, range, url })),
+      // as many of the one as of the other
+      parts: Arr.map(ranges, (range, index) => ({ partNumber: index + 1, range, url: urls[index] ?? urls[0] })),
       inherited
     })
   )

@@ -1,0 +1,37 @@
+/** Which parts may begin before storage has confirmed any: something is confirmed within half a minute, on a slow line too. */
+import * as Effect from "effect/Effect"
+import { monotonicMillis } from "../base/serverClock.js"
+
+/** How soon what has begun is to arrive, in milliseconds. */
+const soon = 28_000
+
+/** The slowest line for which that is so, in bytes per millisecond. */
+const slowest = 1000
+
+/** What a connection may have taken without having sent it. */
+const buffered = 4_194_304
+
+const look = 250
+
+/** What storage has of an upload, and what was sent of it, in bytes. */
+export type Progress = Effect.Effect<{ readonly confirmed: number; readonly sent: number }>
+
+/**
+ * Waits until a part of so many bytes may begin: until storage has confirmed something, no more begins than arrives soon,
+ * at the speed so far. A fast line is known by then.
+ */
+export const make = (progress: Progress): (bytes: number) => Effect.Effect<void> => {
+  let beganAt: number | undefined
+  let begun = 0
+  const turn = (bytes: number): Effect.Effect<void> =>
+    Effect.flatMap(Effect.clock, (clock) =>
+      Effect.flatMap(progress, ({ confirmed, sent }) => {
+        const now = monotonicMillis(clock)
+        beganAt ??= now
+        const speed = Math.max(slowest, (sent - buffered) / (now - beganAt))
+        if (confirmed === 0 && begun > 0 && begun + bytes > soon * speed) return Effect.delay(turn(bytes), look)
+        begun += bytes
+        return Effect.void
+      }))
+  return turn
+}
