@@ -286,7 +286,7 @@ const makeWith = (
           goOn = () => resume(laterOn(claim))
           if (isMet) goOn()
         })
-        return Effect.onInterrupt(restore(met), () => giveBack(queue, claim))
+        return lastly(restore(met), (exit) => Exit.isSuccess(exit) ? Effect.void : giveBack(queue, claim))
       })
 
     const giveBack = (queue: FairQueue, claim: Claim, measure = (_now: number): void => {}): Effect.Effect<void> =>

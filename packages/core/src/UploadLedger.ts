@@ -12,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import type { Aside } from "./base/aside.js"
 import * as Crc32 from "./base/crc32.js"
 import { hidden } from "./base/unshown.js"
 import type { TextStore } from "./ledger/jsonStore.js"
@@ -82,6 +83,12 @@ export interface Service {
    * interruption ends the wait for `completing`, but not that for `begin` or `forget`: these should end by themselves.
    */
   readonly patience?: Duration.DurationInput | undefined
+  /**
+   * Where the operations of one upload run, so that one that hangs can be left behind. If omitted, each has a fiber.
+   *
+   * @internal
+   */
+  readonly aside?: ((scope: Scope.Scope) => Effect.Effect<Aside>) | undefined
   /** Takes the lock of an upload for the lifetime of the scope. */
   readonly lock: Lock
   /**
@@ -395,3 +402,12 @@ export {
    */
   UploadRecord
 } from "./ledger/record.js"
+
+export {
+  /**
+   * Runs the operations of one upload in a fiber that is used again, until its scope closes.
+   *
+   * @internal
+   */
+  aside
+} from "./base/aside.js"

@@ -224,7 +224,7 @@ const makeWith = (
       isHeld: locks.isHeld,
       keepUrls: options.keepUrls ?? true
     })
-    return forgettingOld(ledger, kept)
+    return forgettingOld({ ...ledger, aside: UploadLedger.aside }, kept)
   })
 
 /**

@@ -5,8 +5,8 @@ import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import type { Aside } from "../base/ownFiber.js"
-import { aside } from "../base/ownFiber.js"
+import type { Aside } from "../base/aside.js"
+import { untilTimerUnwaited } from "../base/ownFiber.js"
 import { spelled } from "../base/spelled.js"
 import type { UploadRecord } from "../ledger/record.js"
 import type { Metadata } from "../Metadata.js"
@@ -34,11 +34,10 @@ interface Ledger {
   readonly service: UploadLedger.Service
   /** What it holds. */
   record: UploadRecord | undefined
-  /**
-   * Where its operations run. Absent without a ledger, and once it has taken so long for something that this upload no
-   * longer waits for it.
-   */
-  aside: Aside | undefined
+  /** Whether it has taken so long for something that this upload no longer waits for it. */
+  hangs: boolean
+  /** Where its operations run, if it says so. */
+  readonly aside: Aside | undefined
 }
 
 /** An upload while it runs: what its steps share and no decision depends on. */
@@ -72,8 +71,7 @@ export const make = (
           ? UploadLedger.idOf(service.baseUrl, source)
           : Option.none()
     )
-    const ofLedger = Option.isNone(id) ? undefined : yield* aside
-    if (ofLedger !== undefined) yield* Scope.addFinalizer(scope, Effect.sync(ofLedger.end))
+    const aside = Option.isNone(id) ? undefined : yield* ledger.aside?.(scope) ?? Effect.succeed(undefined)
     return {
       source,
       options,
@@ -81,7 +79,7 @@ export const make = (
       service,
       terms: { source, options, service, policy: yield* RetryPolicy.RetryPolicy },
       id,
-      ledger: { service: ledger, record: undefined, aside: ofLedger },
+      ledger: { service: ledger, record: undefined, hangs: false, aside },
       scope,
       metadata: options.metadata,
       opened: undefined,
@@ -121,12 +119,12 @@ export const given = <A>(
   otherwise: A
 ): Effect.Effect<A> =>
   Effect.suspend(() => {
-    const { aside, service } = ledger
-    if (aside === undefined) return Effect.succeed(otherwise)
+    const { hangs, service } = ledger
+    if (hangs) return Effect.succeed(otherwise)
     const patience = Duration.decode(service.patience ?? usualPatience)
     const givenUp = Effect.suspend(() => {
-      if (ledger.aside === undefined) return Effect.succeed(otherwise)
-      ledger.aside = undefined
+      if (ledger.hangs) return Effect.succeed(otherwise)
+      ledger.hangs = true
       return Effect.as(
         Effect.logWarning(
           `The ledger of unfinished uploads has not answered for ${spelled(patience)}: the upload goes on ` +
@@ -135,7 +133,8 @@ export const given = <A>(
         otherwise
       )
     })
-    return aside.run(Effect.suspend(() => operation(service)), patience, givenUp)
+    const run: Aside["run"] = ledger.aside?.run ?? untilTimerUnwaited
+    return run(Effect.suspend(() => operation(service)), patience, givenUp)
   })
 
 /** Does what would change an upload, unless its lock was lost: whoever has it now may have taken the upload over. */

@@ -34,9 +34,8 @@ export const make = (tell: (isOff: boolean) => void): TransferSwitch => {
   const waiting = new Set<() => void>()
   const turnedOn = Effect.async<void>((resume) => {
     const goOn = () => resume(Effect.void)
-    if (!isOff) return goOn()
-    waiting.add(goOn)
-    return Effect.sync(() => waiting.delete(goOn))
+    if (isOff) waiting.add(goOn)
+    else goOn()
   })
   const on: Effect.Effect<void> = Effect.suspend(() => isOff ? Effect.zipRight(turnedOn, on) : Effect.void)
   const settle = (): void => {
