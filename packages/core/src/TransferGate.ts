@@ -386,7 +386,10 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
           limit,
           adapting(new Congestion(Math.min(limit, atLeastOne(options.initial, 6)), limit), limit)
         ),
-        (gate) => ({ ...gate, first: FirstParts.make })
+        (gate) => {
+          const isMeasured = Effect.map(gate.state, ({ throughput }) => Option.isSome(throughput))
+          return { ...gate, first: (progress) => FirstParts.make(progress, isMeasured) }
+        }
       )
   })
 

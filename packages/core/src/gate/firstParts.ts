@@ -18,20 +18,23 @@ export type Progress = Effect.Effect<{ readonly confirmed: number; readonly sent
 
 /**
  * Waits until a part of so many bytes may begin: until storage has confirmed something, no more begins than arrives soon,
- * at the speed so far. A fast line is known by then.
+ * at the speed so far. A fast line is known by then, and nothing waits once the network was measured.
  */
-export const make = (progress: Progress): (bytes: number) => Effect.Effect<void> => {
+export const make = (
+  progress: Progress,
+  isMeasured: Effect.Effect<boolean>
+): (bytes: number) => Effect.Effect<void> => {
   let beganAt: number | undefined
   let begun = 0
   const turn = (bytes: number): Effect.Effect<void> =>
-    Effect.flatMap(Effect.clock, (clock) =>
-      Effect.flatMap(progress, ({ confirmed, sent }) => {
-        const now = monotonicMillis(clock)
-        beganAt ??= now
-        const speed = Math.max(slowest, (sent - buffered) / (now - beganAt))
-        if (confirmed === 0 && begun > 0 && begun + bytes > soon * speed) return Effect.delay(turn(bytes), look)
-        begun += bytes
-        return Effect.void
-      }))
+    Effect.gen(function*() {
+      const now = monotonicMillis(yield* Effect.clock)
+      const { confirmed, sent } = yield* progress
+      beganAt ??= now
+      const speed = Math.max(slowest, (sent - buffered) / (now - beganAt))
+      const isLate = confirmed === 0 && begun > 0 && begun + bytes > soon * speed
+      if (isLate && !(yield* isMeasured)) return yield* Effect.delay(turn(bytes), look)
+      begun += bytes
+    })
   return turn
 }

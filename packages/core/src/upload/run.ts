@@ -191,13 +191,13 @@ const send = (upload: Running, state: S.Sending): Step<S.Receipts> =>
       )
     const has = new Map(receipts.map((receipt) => [receipt.partNumber, receipt]))
     const isAlone = session.parts.length === 1
-    const { first, state: ofGate } = yield* TransferGate
-    const begun = isAlone || first === undefined || Option.isSome((yield* ofGate).throughput)
-      ? () => Effect.void
-      : first(run.monitor.progress.get)
+    const { first } = yield* TransferGate
+    const begun = isAlone ? undefined : first?.(run.monitor.progress.get)
     const all = Effect.forEach(session.parts, (part) => {
       const receipt = has.get(part.partNumber)
-      return receipt === undefined ? Effect.zipRight(begun(part.range.length), put(part)) : Effect.succeed(receipt)
+      return receipt === undefined
+        ? Effect.zipRight(begun?.(part.range.length) ?? Effect.void, put(part))
+        : Effect.succeed(receipt)
     }, { concurrency: Math.min(options.concurrency, session.parts.length) })
     // What runs alone needs no fibers: with them, a small file would take a twentieth longer
     return yield* isAlone ? all : inOwnFiber(all)

@@ -71,7 +71,7 @@ export const make = (
           ? UploadLedger.idOf(service.baseUrl, source)
           : Option.none()
     )
-    const aside = Option.isNone(id) ? undefined : yield* ledger.aside?.(scope) ?? Effect.succeed(undefined)
+    const aside = Option.isNone(id) || !ledger.aside ? undefined : yield* ledger.aside(scope)
     return {
       source,
       options,

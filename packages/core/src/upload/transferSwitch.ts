@@ -2,7 +2,9 @@
  * Stops an upload's transfers, and lets them continue. What was in flight is sent again, and no attempt is counted for
  * it.
  */
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
 
 /** The switch of one upload. Either direction may be requested at any time, any number of times. */
@@ -27,24 +29,25 @@ export interface TransferSwitch {
  * reported after it.
  */
 export const make = (tell: (isOff: boolean) => void): TransferSwitch => {
-  let isOff = false
+  let turnedOn: Deferred.Deferred<void> | undefined
   let isTurnedOff = false
   let holders = 0
   const calls = new Set<() => void>()
-  const waiting = new Set<() => void>()
-  const turnedOn = Effect.async<void>((resume) => {
-    const goOn = () => resume(Effect.void)
-    if (isOff) waiting.add(goOn)
-    else goOn()
-  })
-  const on: Effect.Effect<void> = Effect.suspend(() => isOff ? Effect.zipRight(turnedOn, on) : Effect.void)
+  const on: Effect.Effect<void> = Effect.suspend(() =>
+    turnedOn === undefined ? Effect.void : Effect.zipRight(Deferred.await(turnedOn), on)
+  )
   const settle = (): void => {
-    const before = isOff
-    isOff = isTurnedOff || holders > 0
-    if (isOff === before) return
-    tell(isOff)
-    for (const call of isOff ? calls : waiting) call()
-    if (!isOff) waiting.clear()
+    const isOff = isTurnedOff || holders > 0
+    if (isOff === (turnedOn !== undefined)) return
+    if (turnedOn === undefined) {
+      turnedOn = Deferred.unsafeMake<void>(FiberId.none)
+      tell(true)
+      calls.forEach((call) => call())
+    } else {
+      Deferred.unsafeDone(turnedOn, Effect.void)
+      turnedOn = undefined
+      tell(false)
+    }
   }
   const turn = (isOff: boolean): Effect.Effect<void> =>
     Effect.sync(() => {
@@ -58,12 +61,12 @@ export const make = (tell: (isOff: boolean) => void): TransferSwitch => {
     })
   return {
     on,
-    isOff: () => isOff,
+    isOff: () => turnedOn !== undefined,
     turnOff: turn(true),
     turnOn: turn(false),
     holdOff: Effect.acquireRelease(count(1), () => count(-1)),
     whenOff: (call) => {
-      if (isOff) call()
+      if (turnedOn !== undefined) call()
       calls.add(call)
       return () => void calls.delete(call)
     }
