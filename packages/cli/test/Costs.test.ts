@@ -33,7 +33,9 @@ const prepared = Effect.gen(function*() {
 
 describe("what the command takes, by count", () => {
   // loads what it imports only when it uploads
-  beforeAll(() => Effect.runPromise(Effect.scoped(Effect.flatMap(prepared, (upload) => Effect.zip(upload([1]), upload([1], []))))))
+  beforeAll(() =>
+    Effect.runPromise(Effect.scoped(Effect.flatMap(prepared, (upload) => Effect.zip(upload([1]), upload([1], [])))))
+  )
 
   it.scopedLive("an upload of one small file", () =>
     Effect.gen(function*() {
