@@ -22,6 +22,9 @@ const hanging = {
   forget: { forget: () => Effect.never }
 } satisfies Readonly<Record<string, Partial<UploadLedger.Service>>>
 
+// that of the disk has its operations run in fibers that are used again
+const ways = [["", undefined], [", in fibers that are used again", UploadLedger.aside]] as const
+
 describe("a ledger that does not answer", () => {
   for (const [operation, service] of Object.entries(hanging)) {
     for (
@@ -30,18 +33,21 @@ describe("a ledger that does not answer", () => {
         Effect.uninterruptible
       ]] as const
     ) {
-      it.effect(`in ${operation}${how} is waited for once, and the upload goes on without it`, () =>
-        Effect.gen(function*() {
-          const { ledger } = yield* openLedger()
-          const stuck = change(Effect.never)
-          const began = yield* Clock.currentTimeMillis
-          const changed = Object.keys(service).map((name) => [name, () => stuck] as const)
-          const file = yield* inTime(upload({ ...ledger, ...Object.fromEntries(changed) }))
-          assert.strictEqual(file.sent.bytes, 100)
-          assert.isAtMost((yield* Clock.currentTimeMillis) - began, 15_000)
-          const said = (yield* Recorder.logs).filter(({ message }) => message.includes("has not answered for 10s"))
-          assert.lengthOf(said, 1)
-        }).pipe(Effect.provide(Layer.provideMerge(tiny(), Recorder.layer))))
+      it.effect.each(ways)(
+        `in ${operation}${how} is waited for once, and the upload goes on without it%s`,
+        ([, aside]) =>
+          Effect.gen(function*() {
+            const { ledger } = yield* openLedger()
+            const stuck = change(Effect.never)
+            const began = yield* Clock.currentTimeMillis
+            const changed = Object.keys(service).map((name) => [name, () => stuck] as const)
+            const file = yield* inTime(upload({ ...ledger, aside, ...Object.fromEntries(changed) }))
+            assert.strictEqual(file.sent.bytes, 100)
+            assert.isAtMost((yield* Clock.currentTimeMillis) - began, 15_000)
+            const said = (yield* Recorder.logs).filter(({ message }) => message.includes("has not answered for 10s"))
+            assert.lengthOf(said, 1)
+          }).pipe(Effect.provide(Layer.provideMerge(tiny(), Recorder.layer)))
+      )
     }
   }
 
@@ -58,16 +64,19 @@ describe("a ledger that does not answer", () => {
       assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
     }).pipe(Effect.provide(tiny())))
 
-  it.effect("holds up an interruption only as long as what was decided may take", () =>
-    Effect.gen(function*() {
-      const { ledger } = yield* openLedger()
-      const fiber = yield* Effect.fork(upload({ ...ledger, begin: () => Effect.never }))
-      yield* TestClock.adjust("1 second")
-      const interruption = yield* Effect.fork(Fiber.interrupt(fiber))
-      yield* TestClock.adjust("1 minute")
-      yield* Fiber.join(interruption)
-      assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
-    }).pipe(Effect.provide(tiny())))
+  it.effect.each(ways)(
+    "holds up an interruption only as long as what was decided may take%s",
+    ([, aside]) =>
+      Effect.gen(function*() {
+        const { ledger } = yield* openLedger()
+        const fiber = yield* Effect.fork(upload({ ...ledger, aside, begin: () => Effect.never }))
+        yield* TestClock.adjust("1 second")
+        const interruption = yield* Effect.fork(Fiber.interrupt(fiber))
+        yield* TestClock.adjust("1 minute")
+        yield* Fiber.join(interruption)
+        assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
+      }).pipe(Effect.provide(tiny()))
+  )
 })
 
 describe("an interruption while a part is refused for good", () => {
