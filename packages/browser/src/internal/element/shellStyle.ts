@@ -2,6 +2,8 @@
 export const shell = `
 :host {
   display: block; font-size: 1rem; line-height: 1.5; container-type: inline-size;
+  /* a container has no width of its own: this is what it asks of a parent that fits its content */
+  contain-intrinsic-inline-size: min(30rem, 70vw); min-inline-size: 0; max-inline-size: 100%;
   --card: var(--stevedore-card, light-dark(#fff, #1d2026));
   --line: var(--stevedore-line, light-dark(#dfe3e8, #30353d));
   --edge: light-dark(#848e9a, #6f7a87);
@@ -16,7 +18,10 @@ export const shell = `
 }
 :host([hidden]), [hidden] { display: none !important; }
 * { box-sizing: border-box; }
-#all { color: var(--text); display: grid; gap: 1rem; }
+#all {
+  color: var(--text); display: grid; gap: 1rem;
+  text-align: start; text-indent: 0; text-transform: none; text-shadow: none; letter-spacing: normal; word-spacing: normal; white-space: normal;
+}
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 p, ul, h2 { margin: 0; padding: 0; }
 button {

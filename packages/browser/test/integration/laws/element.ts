@@ -307,6 +307,62 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
       }))
 
+    it.scoped("has a width in whatever holds it, is never wider than the page, and takes on no alignment or spacing", () =>
+      Effect.gen(function*() {
+        const { page } = yield* Page.opened()
+        const found = yield* inPage(page, async () => {
+          const parents = {
+            block: "",
+            "flex row": "display: flex",
+            "flex row, centred": "display: flex; justify-content: center",
+            "flex column": "display: flex; flex-direction: column",
+            "flex column, centred": "display: flex; flex-direction: column; align-items: center",
+            grid: "display: grid",
+            "grid, centred": "display: grid; place-items: center",
+            "inline-block": "display: inline-block",
+            float: "float: left",
+            absolute: "position: absolute",
+            "table cell": "display: table-cell",
+            dialog: ""
+          }
+          const wrong: Array<string> = []
+          // a frame is a screen of any width, in any browser
+          const frame = document.createElement("iframe")
+          frame.src = "/"
+          document.body.append(frame)
+          while (frame.contentDocument?.querySelector("stevedore-upload")?.shadowRoot?.getElementById("drop") == null) {
+            await new Promise((done) => setTimeout(done, 20))
+          }
+          const inside = frame.contentDocument
+          const upload = inside.querySelector("stevedore-upload")
+          const all = upload?.shadowRoot?.getElementById("all")
+          if (upload === null || all == null) return ["no element"]
+          for (const sheet of Array.from(inside.styleSheets)) sheet.disabled = true
+          inside.body.style.cssText = "text-align: center; letter-spacing: 3px; text-transform: uppercase"
+          for (const width of [320, 375, 768, 1024, 1440]) {
+            frame.style.cssText = `border: 0; width: ${width}px; height: 900px`
+            for (const [name, style] of Object.entries(parents)) {
+              const parent = inside.createElement(name === "dialog" ? "dialog" : "div")
+              parent.style.cssText = style
+              parent.toggleAttribute("open", name === "dialog")
+              parent.append(upload)
+              inside.body.replaceChildren(parent)
+              const { left, right, width: own } = upload.getBoundingClientRect()
+              const { letterSpacing, textAlign, textTransform } = getComputedStyle(all)
+              const [root, screen] = [inside.documentElement, inside.documentElement.clientWidth]
+              const at = `${name} at ${width}:`
+              if (own < Math.min(480, 0.7 * screen - 1)) wrong.push(`${at} ${own} wide`)
+              if (left < 0 || right > screen || root.scrollWidth > screen) wrong.push(`${at} out of the page`)
+              if (name.includes("centred") && Math.abs(left + right - screen) > 1) wrong.push(`${at} off centre`)
+              const taken = [letterSpacing, textAlign, textTransform].join()
+              if (taken !== "normal,start,none") wrong.push(`${at} ${taken}`)
+            }
+          }
+          return wrong
+        }, null)
+        assert.deepStrictEqual(found, [])
+      }))
+
     it.scoped("is laid out from right to left, in words of its language", () =>
       Effect.gen(function*() {
         const { page } = yield* Page.opened({}, "ar")
