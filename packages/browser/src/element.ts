@@ -2,9 +2,9 @@
  * `<stevedore-upload>`: a place to drop, choose and paste files, with their progress, errors and what an earlier visit left
  * unfinished. Importing this module registers the element. What uploads is loaded once there is something to upload.
  *
- * Attributes: `base-url` (`/api` by default), `accept`, `max-files`, `max-size` and `max-total` in bytes, `files` for how
- * many upload at once, `metadata` as JSON, `lang`, and `whole-page` to take files that are dropped anywhere else than onto
- * another element that takes them. A paste is taken by the element with the focus, or else by the first that is seen.
+ * Attributes: `base-url` (`/api` by default), `accept`, `max-files`, `max-size` and `max-total` as `500000` or `10MB`,
+ * `files` for how many upload at once, `metadata` as JSON, `lang`, and `whole-page` to take files that are dropped anywhere
+ * else than onto another element that takes them. While one of them is wrong, the console says so and no file is accepted. A paste is taken by the element with the focus, or else by the first that is seen.
  *
  * Slots: `invitation` and `hint` in the place to drop, `done` for what to show once everything is uploaded.
  *
@@ -166,7 +166,8 @@ export const define = (name: string): void => {
       }
 
       async #show(): Promise<void> {
-        const Words = await import("./words.js")
+        const [Words, { read }] = await Promise.all([import("./words.js"), import("./internal/element/attributes.js")])
+        const { limits } = read(this)
         const lang = this.closest("[lang]")?.getAttribute("lang") ?? navigator.language
         const words = this.words ??= await Words.load(lang)
         const chosen = (input: HTMLInputElement) => {
@@ -178,8 +179,8 @@ export const define = (name: string): void => {
           })
           return input
         }
-        const accept = this.limits?.accept?.join() ?? this.getAttribute("accept") ?? ""
-        const most = this.limits?.files ?? Number(this.getAttribute("max-files"))
+        const accept = (this.limits?.accept ?? limits.accept ?? []).join()
+        const most = this.limits?.files ?? limits.files
         const files = chosen(
           make("input", { type: "file", id: "files", accept, ...most === 1 ? {} : { multiple: "" } })
         )

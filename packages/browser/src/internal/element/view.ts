@@ -1,7 +1,5 @@
-import { Metadata } from "@stevedore/core/Metadata"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import * as BrowserStevedore from "../../BrowserStevedore.js"
 import type { Details, StevedoreUpload } from "../../ElementModel.js"
 import * as FileHandles from "../../FileHandles.js"
@@ -13,6 +11,8 @@ import type { Item, Limits, Snapshot } from "../../UploadQueueModel.js"
 import * as Words from "../../words.js"
 import { english } from "../../words/english.js"
 import type { Arrival } from "./arrivals.js"
+import type { Attributes } from "./attributes.js"
+import { read } from "./attributes.js"
 import { adopt, make } from "./dom.js"
 import { intakeOf } from "./intake.js"
 import { makeLists } from "./lists.js"
@@ -23,41 +23,25 @@ import { style } from "./viewStyle.js"
 /** The largest file of the standard profile. */
 const largestFile = 10_000_000_000
 
-const numberIn = (host: HTMLElement, name: string): number | undefined => {
-  const text = host.getAttribute(name) ?? ""
-  return text.trim() === "" ? undefined : Number(text)
-}
+type KnownLimits = Limits & { readonly size: number }
 
-const limitsOf = (host: StevedoreUpload): Limits & { readonly size: number } => {
-  const limits: Limits = {
-    files: numberIn(host, "max-files"),
-    size: numberIn(host, "max-size"),
-    total: numberIn(host, "max-total"),
-    accept: host.getAttribute("accept")?.split(",").map((wish) => wish.trim()).filter((wish) => wish !== ""),
-    ...host.limits
-  }
+const limitsOf = (host: StevedoreUpload, attributes: Attributes): KnownLimits => {
+  const limits: Limits = { ...attributes.limits, ...host.limits }
   return { ...limits, size: limits.size ?? largestFile }
 }
 
-const queueOf = (host: StevedoreUpload, limits: Limits): OwnedUploadQueue => {
+const queueOf = (host: StevedoreUpload, files: number | undefined, limits: Limits): OwnedUploadQueue => {
   const layer = host.layer ?? Layer.merge(
     BrowserStevedore.layer({ baseUrl: host.getAttribute("base-url") ?? "/api" }),
     FileHandles.layer()
   )
   return UploadQueue.make({
     layer,
-    files: numberIn(host, "files"),
+    files,
     limits,
     upload: host.upload,
     during: Effect.zipRight(UnloadWarning.scoped, ScreenWakeLock.scoped)
   })
-}
-
-const decodeMetadata = Schema.decodeSync(Schema.parseJson(Metadata))
-
-const metadataOf = (host: StevedoreUpload): Metadata | undefined => {
-  const text = host.getAttribute("metadata")
-  return host.metadata ?? (text === null ? undefined : decodeMetadata(text))
 }
 
 export interface View {
@@ -87,8 +71,9 @@ const makeAsking = (queue: OwnedUploadQueue) => {
 /** Everything below the place to drop. */
 export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
   const words = host.words ?? english
-  const limits = limitsOf(host)
-  const queue = queueOf(host, limits)
+  const attributes = read(host)
+  const limits = limitsOf(host, attributes)
+  const queue = queueOf(host, attributes.files, limits)
   /** The files that are being added, by name and size. */
   const arriving = new Map<string, Blob>()
   const emit = <K extends keyof Details>(type: K, detail: Details[K]) =>
@@ -183,11 +168,16 @@ export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
       for (const { file, name = file.webkitRelativePath || file.name } of intake.additions) {
         arriving.set(`${file.size} ${name}`, file)
       }
-      const metadata = metadataOf(host) ?? host.upload?.metadata
-      const { ids, refused } = queue.add(intake.additions.map((addition) => ({ ...addition, metadata })))
+      const now = read(host)
+      const metadata = host.metadata ?? now.metadata ?? host.upload?.metadata
+      const owner = Words.text(words, words.reasons.owner)
+      const { ids, refused } = queue.add(
+        now.areWrong ? [] : intake.additions.map((addition) => ({ ...addition, metadata }))
+      )
       arriving.clear()
       const told: Details["refused"]["refused"] = [
         ...intake.refused.map(({ name, reason }) => ({ name, message: Words.text(words, words.reasons[reason]) })),
+        ...now.areWrong ? intake.additions.map(({ file, name = file.name }) => ({ name, message: owner })) : [],
         ...refused.map(({ name, reason, size }) => ({ name, message: Words.refusal(words, { reason, size }, limits) }))
       ]
       refusals.show(told)

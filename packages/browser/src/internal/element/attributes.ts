@@ -1,0 +1,71 @@
+/** What the attributes of an element say. An attribute is right, absent or wrong, and a wrong one is never taken for absent. */
+export interface Attributes {
+  readonly limits: {
+    readonly files: number | undefined
+    readonly size: number | undefined
+    readonly total: number | undefined
+    readonly accept: ReadonlyArray<string> | undefined
+  }
+  readonly files: number | undefined
+  readonly metadata: Readonly<Record<string, string>> | undefined
+  /** Whether any is wrong: then no file is accepted. */
+  readonly areWrong: boolean
+}
+
+const count = (text: string): number | undefined => /^\d+$/.test(text) ? Number(text) : undefined
+
+const powers = ["", "k", "m", "g", "t"]
+
+const bytes = (text: string): number | undefined => {
+  const [, amount, prefix = "", binary] = /^(\d+(?:\.\d+)?) ?(?:([kmgt])(i)?)?b?$/i.exec(text) ?? []
+  return amount === undefined
+    ? undefined
+    : Math.floor(Number(amount) * (binary === undefined ? 1000 : 1024) ** powers.indexOf(prefix.toLowerCase()))
+}
+
+const types = (text: string): ReadonlyArray<string> | undefined => {
+  const wishes = text.split(",").map((wish) => wish.trim()).filter((wish) => wish !== "")
+  return wishes.every((wish) => /^(\.\S|[^./\s]+[^/\s]*\/[^/\s]+$)/.test(wish)) ? wishes : undefined
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, string>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+  && Object.values(value).every((one) => typeof one === "string")
+
+const record = (text: string): Readonly<Record<string, string>> | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What was said of wrong attributes: each is said once in a page. */
+const said = new Set<string>()
+
+/** Reads the attributes. The console names each wrong one. */
+export const read = (host: Pick<Element, "getAttribute" | "localName">): Attributes => {
+  let areWrong = false
+  const of = <A>(name: string, decode: (text: string) => A | undefined, wanted: string): A | undefined => {
+    const text = host.getAttribute(name)?.trim() ?? ""
+    const value = text === "" ? undefined : decode(text)
+    if (text === "" || value !== undefined) return value
+    areWrong = true
+    const fault = `<${host.localName}> accepts no files: ${name}="${text}" is not ${wanted}.`
+    // eslint-disable-next-line no-console -- for the developer of the page, who has no other place to look
+    if (!said.has(fault)) console.error(fault)
+    said.add(fault)
+    return undefined
+  }
+  const size = "a size, such as 500000, 10MB or 2 GB"
+  const limits = {
+    files: of("max-files", count, "a whole number"),
+    size: of("max-size", bytes, size),
+    total: of("max-total", bytes, size),
+    accept: of("accept", types, "a list of types, such as image/*,.pdf")
+  }
+  const files = of("files", count, "a whole number")
+  const metadata = of("metadata", record, "JSON of names and texts, such as {\"album\":\"7\"}")
+  return { limits, files, metadata, areWrong }
+}
