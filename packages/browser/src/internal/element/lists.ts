@@ -9,9 +9,9 @@ const mostUnfolded = 3
 export interface Lists {
   /** What an earlier visit left. */
   readonly unfinished: HTMLElement
-  /** The others: failed ones first, finished ones last. */
-  readonly elements: ReadonlyArray<HTMLElement>
-  /** `isHeld`: no row may move to another list. */
+  /** The others: failed ones first, finished ones last, of these the newest first. */
+  readonly files: HTMLElement
+  /** `isHeld`: no row may move to another list or change its height. */
   readonly show: (snapshot: Snapshot, isHeld: boolean) => void
 }
 
@@ -70,7 +70,8 @@ export const makeLists = (shared: Row.Rows, focusElsewhere: () => void): Lists =
   const place = (row: Row.Row, list: HTMLUListElement): void => {
     if (row.element.parentElement === list) return
     const hadFocus = row.element.matches(":focus-within")
-    list.append(row.element)
+    if (list === finished) list.prepend(row.element)
+    else list.append(row.element)
     if (!hadFocus) return
     // the focus goes along, as far as it can be seen
     if (list === finished && !fold.open) foldTitle.focus()
@@ -79,7 +80,7 @@ export const makeLists = (shared: Row.Rows, focusElsewhere: () => void): Lists =
 
   return {
     unfinished: left,
-    elements: [common, failed, moving, fold],
+    files: make("div", { class: "files" }, common, failed, moving, fold),
     show: (snapshot, isHeld) => {
       const all = [...snapshot.items, ...snapshot.unfinished]
       const { completed } = snapshot.totals
@@ -93,7 +94,10 @@ export const makeLists = (shared: Row.Rows, focusElsewhere: () => void): Lists =
         const row = rows.get(item.id) ?? Row.make(item, shared)
         rows.set(item.id, row)
         row.update(item)
-        if (!isHeld || row.element.parentElement === null) place(row, listOf(item))
+        if (isHeld && row.element.parentElement !== null) continue
+        place(row, listOf(item))
+        // one line, until there is something to show of it
+        row.element.classList.toggle("waiting", item.state === "queued" && item.sent === 0)
       }
       showCommon(snapshot.items)
       fold.hidden = finished.childElementCount === 0

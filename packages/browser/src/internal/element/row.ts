@@ -58,8 +58,9 @@ export const make = (first: Item, rows: Rows): Row => {
   const { id } = first
   let current: Item | undefined
   const say = (key: Words.MessageKey, name?: string) => Words.say(words, key, name === undefined ? {} : { name })
-  // the end of a right-to-left name is on its left
-  const name = element("p", { class: "name", part: "name", dir: "auto" })
+  // a name has its own direction, and its place beside the picture that of the page
+  const calledName = element("bdi")
+  const name = element("p", { class: "name", part: "name" }, calledName)
   const state = element("p", { class: "state", part: "state" })
   const error = element("p", { class: "error", part: "error", role: "alert" })
   const link = element("p", { class: "link" })
@@ -145,9 +146,12 @@ export const make = (first: Item, rows: Rows): Row => {
       current = item
       const called = Words.nameOf(words, item.name)
       row.dataset["state"] = item.state
-      name.textContent = called
+      calledName.textContent = called
       name.title = item.name
-      state.textContent = unbroken(Words.state(words, item))
+      // that it is uploaded says the title of its list
+      state.textContent = unbroken(
+        item.state === "completed" ? Words.bytes(words, item.size) : Words.state(words, item)
+      )
       const told = Words.failureOf(words, item, rows.limits)
       // announced once, not with every change
       if (error.textContent !== told) error.textContent = told

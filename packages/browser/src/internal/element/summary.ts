@@ -96,8 +96,7 @@ export const makeSummary = (queue: UploadQueue, words: Words.Words, focusElsewhe
       element.dataset["state"] = totals.state
       title.hidden = isDone
       done.hidden = !isDone
-      numbers.hidden = totals.files === 0
-      bar.element.hidden = legend.element.hidden = totals.files === 0 || isDone
+      bar.element.hidden = legend.element.hidden = numbers.hidden = totals.files === 0 || isDone
       const told = Words.totals(words, totals)
       const percentage = Words.percentage(words, totals)
       numbers.textContent = unbroken(told)

@@ -102,7 +102,7 @@ export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
     "section",
     { id: "queue", part: "queue", "aria-label": Words.say(words, "yourFiles"), hidden: "" },
     summary.element,
-    ...lists.elements
+    lists.files
   )
   const offline = make("p", { id: "offline", part: "offline", hidden: "" })
 

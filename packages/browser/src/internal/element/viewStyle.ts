@@ -25,10 +25,12 @@ h2 { font-size: 1.05rem; }
 .numbers { grid-column: 1 / 3; }
 .legend { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 0 1rem; font-size: 0.85rem; }
 .legend i { display: inline-block; width: 0.75em; height: 0.75em; margin-inline-end: 0.4em; border-radius: 0.2em; background: var(--tone, var(--accent)); }
-#done { display: flex; align-items: center; gap: 0.7rem; color: var(--good); font-size: 1.25rem; font-weight: 650; grid-column: 1 / -1; }
-#done:not([hidden]) + .actions { grid-column: 3; grid-row: 2; }
+#done { display: flex; align-items: center; gap: 0.7rem; color: var(--good); font-size: 1.25rem; font-weight: 650; grid-column: 1 / 3; }
+#done:not([hidden]) + .actions { grid-column: 3; grid-row: 1; }
 #done svg { width: 2.5rem; padding: 0.45rem; border-radius: 50%; color: var(--card); background: var(--good); stroke-width: 3; animation: pop 300ms ease-out; flex: none; }
 @keyframes pop { from { transform: scale(0.4); } 70% { transform: scale(1.1); } }
+/* many files do not make a long page: the summary stays above them */
+.files { max-height: max(20rem, 70vh); overflow-y: auto; border-end-start-radius: var(--radius); border-end-end-radius: var(--radius); }
 ul { list-style: none; }
 li {
   display: grid; grid-template-columns: 2.75rem minmax(0, 1fr) auto; gap: 0.1rem 0.85rem; align-items: center;
@@ -45,9 +47,15 @@ li {
 .words { min-width: 0; }
 .name { font-weight: 550; overflow-wrap: anywhere; }
 .state { color: var(--soft); font-size: 0.9rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.waiting { padding-block: 0.3rem; }
+.waiting .words { display: flex; gap: 0 0.85rem; align-items: baseline; }
+.waiting .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.waiting .state { margin-inline-start: auto; white-space: nowrap; }
+.waiting .picture { align-self: center; }
+li.waiting .progress { display: none; }
 .error { color: var(--bad); font-size: 0.92rem; padding-top: 0.15rem; overflow-wrap: anywhere; }
 .alike .error { display: none; }
-#queue > .error { padding: 0.7rem 1.15rem; border-top: 1px solid var(--line); }
+#queue .files > .error { padding: 0.7rem 1.15rem; border-top: 1px solid var(--line); }
 li .actions { display: flex; align-items: center; gap: 0.15rem; margin-inline-end: -0.75rem; }
 .progress { display: flex; align-items: center; gap: 0.75rem; }
 li .progress { grid-column: 2 / -1; }
@@ -61,6 +69,7 @@ button.icon:hover { background: var(--tint); border-color: transparent; color: v
 button.icon svg { width: 1.3rem; }
 button.icon span:empty { display: none; }
 .link { display: flex; flex-wrap: wrap; gap: 0.35rem 1rem; font-size: 0.92rem; }
+.link:empty { display: none; }
 .link a { color: var(--accent); }
 .link button { padding: 0; min-height: 1.5rem; border: 0; background: none; color: var(--accent); text-decoration: underline; font-weight: inherit; }
 .bar { position: relative; flex: 1; height: 0.4rem; border-radius: 1rem; background: var(--line); overflow: hidden; }
@@ -82,12 +91,17 @@ summary:focus-visible { outline-offset: -3px; }
 @container (max-width: 32rem) {
   /* the name and the error have the whole width */
   li { grid-template-columns: 1.75rem minmax(0, 1fr) auto; column-gap: 0.5rem; padding: 0.5rem 0.6rem; }
-  #queue > .error { padding-inline: 0.6rem; }
+  #queue .files > .error { padding-inline: 0.6rem; }
   .words { display: contents; }
   .picture { width: 1.75rem; height: 1.75rem; font-size: 0.52rem; letter-spacing: 0; }
   .name { grid-column: 2 / -1; }
   .state { grid-column: 1 / 3; min-height: 3em; align-content: center; }
   details .state { min-height: 0; }
+  .waiting .words { display: flex; gap: 0.5rem; }
+  .waiting .state { min-height: 0; }
+  li.waiting .actions { grid-area: auto / 3; }
+  /* the name needs the room: all can be paused above */
+  .waiting button:first-child { display: none; }
   .error, .link { grid-column: 1 / -1; }
   li .actions { grid-area: 2 / 3; }
   li .progress { grid-column: 1 / -1; }
@@ -99,7 +113,6 @@ summary:focus-visible { outline-offset: -3px; }
   .summary { padding-inline: 0.6rem; }
   .legend span:has(.sent) { display: none; }
   .numbers { grid-column: 1 / -1; min-height: 3em; }
-  #done:not([hidden]) ~ .numbers { min-height: 0; grid-column: 1 / 3; }
   button { padding-inline: 0.75rem; }
   .folded #more { display: flex; }
   .folded #menu {

@@ -271,6 +271,34 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       assert.isFalse(yield* Effect.promise(() => more.isVisible()))
     }))
 
+  it.scoped("has a line for each file that waits, in a list that scrolls below its summary, and says once what is done", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({ faults: FaultScript.on("initiate").times(3).delay("4 seconds") })
+      yield* choose(page, Array.from({ length: 40 }, (_, index) => text(`${"A long name ".repeat(8)}${index}.txt`)))
+      yield* Effect.promise(() => page.locator("li[data-state=preparing]").nth(2).waitFor())
+      for (const width of [320, 360, 1280]) {
+        yield* Effect.promise(() => page.setViewportSize({ width, height: 800 }))
+        const found = yield* Effect.promise(() =>
+          page.locator(".files").evaluate((files) => {
+            files.scrollTop = files.scrollHeight
+            return {
+              waiting: files.querySelectorAll(".waiting").length,
+              highest: Math.max(...Array.from(files.querySelectorAll(".waiting"), (row) => row.clientHeight)),
+              page: document.documentElement.scrollHeight,
+              isBelow: (files.parentElement?.querySelector(".summary")?.getBoundingClientRect().bottom ?? Infinity)
+                <= files.getBoundingClientRect().top
+            }
+          })
+        )
+        assert.deepInclude(found, { waiting: 37, isBelow: true })
+        assert.isAtMost(found.highest, 56, `${width}`)
+        assert.isBelow(found.page, 1200, `${width}`)
+      }
+      yield* isSaid(page, "40 files uploaded.")
+      const told = yield* Effect.promise(() => page.locator("#queue").innerText())
+      assert.lengthOf(told.match(/uploaded|\bof\b/g) ?? [], 1, told)
+    }))
+
   it.scoped("keeps its bars visible in forced colours, and does not move where motion is not wanted", () =>
     Effect.gen(function*() {
       const { page } = yield* opened()

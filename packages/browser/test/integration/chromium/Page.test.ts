@@ -247,12 +247,15 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       yield* choose(page, [...names.map((name) => text(name)), text("مسودة.txt", 0)])
       yield* shows(page, "2 files uploaded.")
       const shown = yield* Effect.promise(() =>
-        page.locator("li .name, #refused strong").evaluateAll((elements) =>
-          elements.map((element) => ({
-            begins: element.textContent?.trim().slice(0, 5),
-            cut: element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1,
-            direction: getComputedStyle(element).direction
-          }))
+        page.locator("li .name bdi, #refused strong").evaluateAll((elements) =>
+          elements.map((element) => {
+            const { clientHeight, clientWidth, scrollHeight, scrollWidth } = element.closest(".name") ?? element
+            return {
+              begins: element.textContent?.trim().slice(0, 5),
+              cut: scrollWidth > clientWidth + 1 || scrollHeight > clientHeight + 1,
+              direction: getComputedStyle(element).direction
+            }
+          })
         )
       )
       // the uploaded ones stand in the order in which they came to their end
@@ -296,7 +299,9 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
         assert.deepStrictEqual(yield* places, before)
         yield* Effect.promise(() => page.mouse.move(1, 1))
         yield* shows(page, "3 files uploaded")
-        assert.deepStrictEqual((yield* places).map(({ height }) => height), [before[3]?.height])
+        // the last one waited, in one line, and has its bar once the pointer is away
+        const [last] = yield* places
+        assert.strictEqual(last?.height, before[0]?.height)
       }
     }))
 

@@ -374,6 +374,14 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
             .map((element) => element.getBoundingClientRect().left)
         }, null)
         assert.isAbove(picture, end)
+        const gap = yield* inPage(page, () => {
+          const row = document.querySelector("stevedore-upload")?.shadowRoot?.querySelector("li")
+          const of = (selector: string) => row?.querySelector(selector)?.getBoundingClientRect()
+          return (of(".picture")?.left ?? NaN) - (of(".name bdi")?.right ?? NaN)
+        }, null)
+        // a name in another script stands beside its picture too
+        assert.isAbove(gap, 0)
+        assert.isBelow(gap, 24)
         assert.deepStrictEqual(yield* Page.violations(page), [])
       }))
   })
