@@ -46,8 +46,11 @@ export interface StevedoreUpload extends HTMLElement {
   layer: Layer.Layer<Requirements, unknown> | undefined
   /** The link to an uploaded file, to be opened and copied. */
   linkOf: ((item: Item) => string | undefined) | undefined
-  /** The queue, once it was needed. It outlives the element: `dispose` ends it. */
-  readonly queue: OwnedUploadQueue | undefined
+  /**
+   * The queue that the element shows: one of the application's own, or else one that is made once it is needed. It outlives
+   * the element, and the next one with the same `base-url`, `name`, limits and `layer` shows it again: `dispose` ends it.
+   */
+  queue: OwnedUploadQueue | undefined
   /** Adds files, as if they had been chosen. */
   add(files: Iterable<File>): Promise<void>
   addEventListener<K extends keyof Details>(type: K, listener: Listener<CustomEvent<Details[K]>>): void

@@ -2,9 +2,10 @@
  * `<stevedore-upload>`: a place to drop, choose and paste files, with their progress, errors and what an earlier visit left
  * unfinished. Importing this module registers the element. What uploads is loaded once there is something to upload.
  *
- * Attributes: `base-url` (`/api` by default), `accept`, `max-files`, `max-size` and `max-total` as `500000` or `10MB`,
- * `files` for how many upload at once, `metadata` as JSON, `lang`, and `whole-page` to take files that are dropped anywhere
- * else than onto another element that takes them. While one of them is wrong, the console says so and no file is accepted. A paste is taken by the element with the focus, or else by the first that is seen.
+ * Attributes: `base-url` (`/api` by default), `name`, `accept`, `max-files`, `max-size` and `max-total` as `500000` or
+ * `10MB`, `files` for how many upload at once, `metadata` as JSON, `lang`, and `whole-page` to take files that are dropped
+ * anywhere else than onto another element that takes them. While one of them is wrong, the console says so and no file is
+ * accepted. A paste is taken by the element with the focus, or else by the first that is seen.
  *
  * Slots: `invitation` and `hint` in the place to drop, `done` for what to show once everything is uploaded.
  *
@@ -31,6 +32,7 @@ import type { Arrival } from "./internal/element/arrivals.js"
 import { arrivalsOf, ofFiles } from "./internal/element/arrivals.js"
 import { adopt, button, icon, make } from "./internal/element/dom.js"
 import { shell } from "./internal/element/shellStyle.js"
+import type { View } from "./internal/element/view.js"
 import type { OwnedUploadQueue } from "./UploadQueue.js"
 
 /**
@@ -61,12 +63,15 @@ const hasUnfinished = async (): Promise<boolean> => {
   })
 }
 
-const settings = ["limits", "metadata", "upload", "words", "layer", "linkOf"] as const
+const settings = ["limits", "metadata", "upload", "words", "layer", "linkOf", "queue"] as const
 
 type Settings = Pick<StevedoreUpload, typeof settings[number]>
 
 const hasFiles = (event: Event): event is DragEvent =>
   event instanceof DragEvent && event.dataTransfer?.types.includes("Files") === true
+
+/** Whether an element of this page has had a queue: another one may show it again. */
+let isInUse = false
 
 /** Each element of this module, under whatever name. */
 const elements = new WeakSet<EventTarget>()
@@ -89,9 +94,8 @@ export const define = (name: string): void => {
     name,
     class extends HTMLElement implements StevedoreUpload {
       #settings: Partial<Settings> = {}
-      #view:
-        | Promise<{ readonly queue: OwnedUploadQueue; readonly take: (given: ReadonlyArray<Arrival>) => Promise<void> }>
-        | undefined
+      #shell: Promise<void> | undefined
+      #view: Promise<View> | undefined
       #queue: OwnedUploadQueue | undefined
       #away: AbortController | undefined
       readonly #root = this.attachShadow({ mode: "open" })
@@ -145,8 +149,15 @@ export const define = (name: string): void => {
         this.#settings.linkOf = linkOf
       }
 
-      get queue(): OwnedUploadQueue | undefined {
-        return this.#queue
+      get queue(): Settings["queue"] {
+        return this.#settings.queue ?? this.#queue
+      }
+      set queue(queue: Settings["queue"]) {
+        if (queue === this.queue) return
+        this.#settings.queue = queue
+        this.#queue = undefined
+        this.#close()
+        if (this.isConnected) void this.#show()
       }
 
       add(files: Iterable<File>): Promise<void> {
@@ -156,16 +167,30 @@ export const define = (name: string): void => {
       connectedCallback(): void {
         this.#away = new AbortController()
         this.#listen(this.#away.signal)
-        if (this.#root.childElementCount > 0) return
-        adopt(this.#root, shell)
-        void this.#show()
+        // one that was only moved has kept its view
+        if (this.#view === undefined) void this.#show()
       }
 
       disconnectedCallback(): void {
         this.#away?.abort()
+        queueMicrotask(() => {
+          if (!this.isConnected) this.#close()
+        })
+      }
+
+      #close(): void {
+        void this.#view?.then(({ close }) => close())
+        this.#view = undefined
       }
 
       async #show(): Promise<void> {
+        await (this.#shell ??= this.#build())
+        const isKnown = this.queue !== undefined || isInUse || await hasUnfinished()
+        if (isKnown && this.isConnected) await this.#load()
+      }
+
+      async #build(): Promise<void> {
+        adopt(this.#root, shell)
         const [Words, { read }] = await Promise.all([import("./words.js"), import("./internal/element/attributes.js")])
         const { limits } = read(this)
         const lang = this.closest("[lang]")?.getAttribute("lang") ?? navigator.language
@@ -207,15 +232,19 @@ export const define = (name: string): void => {
         // a live region says only what changes in it: it is there from the start
         const announcements = make("p", { class: "unseen", id: "announcements", role: "status", "aria-live": "polite" })
         this.#root.append(make("div", { id: "all", lang: words.language, dir: direction }, box, announcements))
-        if (await hasUnfinished()) await this.#load()
       }
 
-      #load() {
-        return this.#view ??= import("./internal/element/view.js").then(({ open }) => {
-          const view = open(this, this.#root)
-          this.#queue = view.queue
-          return view
-        })
+      #load(): Promise<View> {
+        return this.#view ??= this.#open()
+      }
+
+      async #open(): Promise<View> {
+        await this.#shell
+        const { open } = await import("./internal/element/view.js")
+        isInUse = true
+        const view = open(this, this.#root)
+        this.#queue = view.queue
+        return view
       }
 
       async #take(given: ReadonlyArray<Arrival>): Promise<void> {

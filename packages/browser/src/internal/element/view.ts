@@ -30,23 +30,54 @@ const limitsOf = (host: StevedoreUpload, attributes: Attributes): KnownLimits =>
   return { ...limits, size: limits.size ?? largestFile }
 }
 
+/** A queue that an element has made, and what it was made of. */
+interface Made {
+  readonly of: string
+  readonly layer: StevedoreUpload["layer"]
+  readonly queue: OwnedUploadQueue
+}
+
+const made = new Set<Made>()
+
+/** The views that are open: elements without a name do not share a queue at the same time. */
+const views = new Set<{ readonly queue: OwnedUploadQueue }>()
+
+const isShown = (queue: OwnedUploadQueue): boolean => Array.from(views).some((view) => view.queue === queue)
+
+/** The element's own queue, or that of an element of its kind which is gone, or a new one. */
 const queueOf = (host: StevedoreUpload, files: number | undefined, limits: Limits): OwnedUploadQueue => {
-  const layer = host.layer ?? Layer.merge(
-    BrowserStevedore.layer({ baseUrl: host.getAttribute("base-url") ?? "/api" }),
-    FileHandles.layer()
+  if (host.queue !== undefined) return host.queue
+  const { layer, upload } = host
+  const [baseUrl, name] = [host.getAttribute("base-url") ?? "/api", host.getAttribute("name")]
+  const of = JSON.stringify([baseUrl, name, files, limits, upload])
+  const left = Array.from(made).find((one) =>
+    one.of === of && one.layer === layer && (name !== null || !isShown(one.queue))
   )
-  return UploadQueue.make({
-    layer,
+  if (left !== undefined) return left.queue
+  const own = UploadQueue.make({
+    layer: layer ?? Layer.merge(BrowserStevedore.layer({ baseUrl }), FileHandles.layer()),
     files,
     limits,
-    upload: host.upload,
+    upload,
     during: Effect.zipRight(UnloadWarning.scoped, ScreenWakeLock.scoped)
   })
+  const queue: OwnedUploadQueue = {
+    ...own,
+    dispose: () => {
+      made.delete(entry)
+      return own.dispose()
+    }
+  }
+  const entry: Made = { of, layer, queue }
+  made.add(entry)
+  return queue
 }
 
 export interface View {
   readonly queue: OwnedUploadQueue
   readonly take: (arrivals: ReadonlyArray<Arrival>) => Promise<void>
+  /** Takes away everything that {@link open} made, but for the queue. */
+  readonly close: () => void
 }
 
 /** Asks for a file that is needed again. */
@@ -150,18 +181,30 @@ export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
     before = snapshot
   }
 
-  all?.append(refusals.element, lists.unfinished, section, offline, asking.element)
-  queue.subscribe(show)
+  const elements = [refusals.element, lists.unfinished, section, offline, asking.element]
+  all?.append(...elements)
+  const unsubscribe = queue.subscribe(show)
+  const view = { queue }
+  views.add(view)
   show()
   section.addEventListener("pointerout", () => {
     if (isHeld) show()
   })
   const showOnline = () => announce(queue.getSnapshot())
-  addEventListener("online", showOnline)
-  addEventListener("offline", showOnline)
+  const away = new AbortController()
+  addEventListener("online", showOnline, away)
+  addEventListener("offline", showOnline, away)
 
   return {
     queue,
+    close: () => {
+      views.delete(view)
+      unsubscribe()
+      away.abort()
+      for (const element of elements) element.remove()
+      all?.classList.remove("compact")
+      root.adoptedStyleSheets.pop()
+    },
     take: async (arrivals) => {
       const intake = await intakeOf(arrivals)
       if (intake.additions.length + intake.refused.length === 0) return

@@ -307,6 +307,92 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
       }))
 
+    it.scoped("is a view of a queue, which the next element of its kind shows again, or any that is given it", () =>
+      Effect.gen(function*() {
+        const world = yield* Page.opened({ faults: FaultScript.on("put").always().delay("3 seconds") })
+        const { page } = world
+        const found = yield* inPage(page, async () => {
+          const until = async (holds: () => boolean) => {
+            for (let tries = 0; tries < 500 && !holds(); tries++) await new Promise((done) => setTimeout(done, 10))
+          }
+          const namesIn = (upload: Element | undefined) =>
+            Array.from(upload?.shadowRoot?.querySelectorAll("li .name") ?? [], ({ textContent }) => textContent)
+          const isBusy = (upload: Element | undefined) => (upload?.shadowRoot?.querySelectorAll("li").length ?? 0) > 0
+          const mounted = (attributes: Readonly<Record<string, string>>) => {
+            const upload = document.createElement("stevedore-upload")
+            for (const [name, value] of Object.entries(attributes)) upload.setAttribute(name, value)
+            document.body.append(upload)
+            return upload
+          }
+          let listeners = 0
+          const { addEventListener, removeEventListener } = EventTarget.prototype
+          const counted = new Set<unknown>()
+          window.addEventListener = (...given: Parameters<typeof addEventListener>) => {
+            const [, listener, options] = given
+            const signal = typeof options === "object" ? options.signal : undefined
+            listeners++
+            counted.add(listener)
+            signal?.addEventListener("abort", () => listeners--)
+            addEventListener.apply(window, given)
+          }
+          window.removeEventListener = (...given: Parameters<typeof removeEventListener>) => {
+            if (counted.delete(given[1])) listeners--
+            removeEventListener.apply(window, given)
+          }
+          document.querySelector("stevedore-upload")?.remove()
+          const first = mounted({ name: "photos" })
+          await until(() => first.shadowRoot?.getElementById("drop") != null)
+          await first.add([new File(["one"], "one.txt"), new File(["another"], "two.txt")])
+          await until(() => isBusy(first))
+          const { queue } = first
+          first.remove()
+          await new Promise((done) => setTimeout(done, 50))
+          const left = namesIn(first)
+          const other = mounted({ name: "papers" })
+          let second = mounted({ name: "photos" })
+          await until(() => isBusy(second))
+          await until(() => second.queue?.getSnapshot().totals.state === "completed")
+          await until(() => second.shadowRoot?.querySelector("li[data-state=completed]") != null)
+          const states = queue?.getSnapshot().items.map(({ state }) => state)
+          const shown = { same: second.queue === queue, rows: namesIn(second).sort(), states, other: namesIn(other) }
+          const before = listeners
+          for (let again = 0; again < 3; again++) {
+            second.remove()
+            await new Promise((done) => setTimeout(done, 20))
+            second = mounted({ name: "photos" })
+            await until(() => isBusy(second))
+          }
+          const more = listeners - before
+          // two that are shown at once have a queue each, unless they are given the same
+          const [third, fourth] = [mounted({}), mounted({})]
+          await Promise.all([third.add([new File(["3"], "three.txt")]), fourth.add([new File(["4"], "four.txt")])])
+          await until(() => isBusy(third) && isBusy(fourth))
+          const apart = [namesIn(third), namesIn(fourth)]
+          fourth.queue = third.queue
+          await until(() => namesIn(fourth).includes("three.txt"))
+          const given = namesIn(fourth)
+          await queue?.dispose()
+          second.remove()
+          const last = mounted({ name: "photos" })
+          await until(() => last.queue !== undefined)
+          return { left, shown, more, apart, given, disposed: namesIn(last) }
+        }, null)
+        assert.deepStrictEqual(found, {
+          left: [],
+          more: 0,
+          shown: {
+            same: true,
+            rows: ["one.txt", "two.txt"],
+            states: ["completed", "completed"],
+            other: []
+          },
+          apart: [["three.txt"], ["four.txt"]],
+          given: ["three.txt"],
+          disposed: []
+        })
+        assert.deepStrictEqual(page.errors?.() ?? [], [])
+      }))
+
     it.scoped("has a width in whatever holds it, is never wider than the page, and takes on no alignment or spacing", () =>
       Effect.gen(function*() {
         const { page } = yield* Page.opened()
