@@ -9,9 +9,9 @@ const mostUnfolded = 3
 export interface Lists {
   /** What an earlier visit left. */
   readonly unfinished: HTMLElement
-  /** The others: failed ones first, finished ones last, of these the newest first. */
+  /** The others: failed ones first, then what moves and what waits, and finished ones last, of these the newest first. */
   readonly files: HTMLElement
-  /** `isHeld`: no row may move to another list or change its height. */
+  /** `isHeld`: no row may move to another list. */
   readonly show: (snapshot: Snapshot, isHeld: boolean) => void
 }
 
@@ -19,6 +19,8 @@ export const makeLists = (shared: Row.Rows, focusElsewhere: () => void): Lists =
   const { words } = shared
   const list = () => make("ul")
   const [failed, moving, finished, unfinished] = [list(), list(), list(), list()]
+  // a line each: they do not keep what moves out of sight
+  const waiting = make("ul", { class: "waiting" })
   const unfinishedTitle = Words.say(words, "unfinished")
   const left = make(
     "section",
@@ -47,8 +49,9 @@ export const makeLists = (shared: Row.Rows, focusElsewhere: () => void): Lists =
     failed.classList.toggle("alike", isCommon)
   }
 
-  const listOf = ({ state }: Item): HTMLUListElement => {
+  const listOf = ({ sent, state }: Item): HTMLUListElement => {
     if (state === "needs-file") return unfinished
+    if (state === "queued" && sent === 0) return waiting
     return state === "failed" ? failed : state === "completed" ? finished : moving
   }
 
@@ -80,7 +83,7 @@ export const makeLists = (shared: Row.Rows, focusElsewhere: () => void): Lists =
 
   return {
     unfinished: left,
-    files: make("div", { class: "files" }, common, failed, moving, fold),
+    files: make("div", { class: "files" }, common, failed, moving, waiting, fold),
     show: (snapshot, isHeld) => {
       const all = [...snapshot.items, ...snapshot.unfinished]
       const { completed } = snapshot.totals
@@ -94,10 +97,7 @@ export const makeLists = (shared: Row.Rows, focusElsewhere: () => void): Lists =
         const row = rows.get(item.id) ?? Row.make(item, shared)
         rows.set(item.id, row)
         row.update(item)
-        if (isHeld && row.element.parentElement !== null) continue
-        place(row, listOf(item))
-        // one line, until there is something to show of it
-        row.element.classList.toggle("waiting", item.state === "queued" && item.sent === 0)
+        if (!isHeld || row.element.parentElement === null) place(row, listOf(item))
       }
       showCommon(snapshot.items)
       fold.hidden = finished.childElementCount === 0

@@ -47,12 +47,12 @@ li {
 .words { min-width: 0; }
 .name { font-weight: 550; overflow-wrap: anywhere; }
 .state { color: var(--soft); font-size: 0.9rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-.waiting { padding-block: 0.3rem; }
+.waiting li { padding-block: 0.3rem; }
 .waiting .words { display: flex; gap: 0 0.85rem; align-items: baseline; }
 .waiting .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .waiting .state { margin-inline-start: auto; white-space: nowrap; }
 .waiting .picture { align-self: center; }
-li.waiting .progress { display: none; }
+.waiting li .progress { display: none; }
 .error { color: var(--bad); font-size: 0.92rem; padding-top: 0.15rem; overflow-wrap: anywhere; }
 .alike .error { display: none; }
 #queue .files > .error { padding: 0.7rem 1.15rem; border-top: 1px solid var(--line); }
@@ -99,7 +99,7 @@ summary:focus-visible { outline-offset: -3px; }
   details .state { min-height: 0; }
   .waiting .words { display: flex; gap: 0.5rem; }
   .waiting .state { min-height: 0; }
-  li.waiting .actions { grid-area: auto / 3; }
+  .waiting li .actions { grid-area: auto / 3; }
   /* the name needs the room: all can be paused above */
   .waiting button:first-child { display: none; }
   .error, .link { grid-column: 1 / -1; }

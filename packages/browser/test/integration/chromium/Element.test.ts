@@ -282,8 +282,8 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
           page.locator(".files").evaluate((files) => {
             files.scrollTop = files.scrollHeight
             return {
-              waiting: files.querySelectorAll(".waiting").length,
-              highest: Math.max(...Array.from(files.querySelectorAll(".waiting"), (row) => row.clientHeight)),
+              waiting: files.querySelectorAll(".waiting li").length,
+              highest: Math.max(...Array.from(files.querySelectorAll(".waiting li"), (row) => row.clientHeight)),
               page: document.documentElement.scrollHeight,
               isBelow: (files.parentElement?.querySelector(".summary")?.getBoundingClientRect().bottom ?? Infinity)
                 <= files.getBoundingClientRect().top
