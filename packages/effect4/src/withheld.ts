@@ -23,6 +23,7 @@ export const withheld: Readonly<Record<string, string>> = {
   "packages/server/src/internal/directoryRecords.ts": overDatabase,
   "packages/server/src/internal/nodeConnections.ts": inNode,
   "packages/server/src/internal/nodeListen.ts": inNode,
+  "packages/server/src/internal/nodeRequests.ts": inNode,
   "packages/server/src/internal/serveDirectory.ts": inNode,
   "packages/server/src/internal/traced.ts": inNode,
   "packages/server/src/internal/wholeAnswer.ts": inNode,

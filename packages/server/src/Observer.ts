@@ -10,6 +10,10 @@ import type { StorageRefused } from "./StorageRefused.js"
  * @category models
  */
 export interface ObserverService {
+  /** Which call it is, as a method and a path with `:id` in the place of an id; of storage, the method and `storage`. */
+  readonly routed: (route: string) => Effect.Effect<void>
+  /** Whose token or signature it has. */
+  readonly authorized: (tenant: string) => Effect.Effect<void>
   /** An upload is initiated. `urls` counts its pre-signed URLs, `unknownFields` names what the service does not know. */
   readonly declared: (upload: {
     readonly fileId: string
@@ -34,6 +38,8 @@ export interface ObserverService {
  * @category constants
  */
 export const none: ObserverService = {
+  routed: () => Effect.void,
+  authorized: () => Effect.void,
   declared: () => Effect.void,
   asked: () => Effect.void,
   completed: () => Effect.void,

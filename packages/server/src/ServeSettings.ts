@@ -17,6 +17,8 @@
  * | `STEVEDORE_SERVE_QUOTA_BYTES` | what a tenant may store, such as `500GB`; no limit by default |
  * | `STEVEDORE_SERVE_QUOTA_FILES` | how many files a tenant may have; no limit by default |
  * | `STEVEDORE_SERVE_ORIGINS` | origins whose pages may use the API, with commas between |
+ * | `STEVEDORE_SERVE_LOG_FORMAT` | `text` (the default) or `json` |
+ * | `STEVEDORE_SERVE_LOG_LEVEL` | the least level that is logged, such as `warning`; `info` by default |
  *
  * `…_DATABASE_URL_FILE`, `…_S3_SECRET_ACCESS_KEY_FILE` and `…_S3_SESSION_TOKEN_FILE` name a file that holds the value.
  */
@@ -238,6 +240,39 @@ export const origins: Effect.Effect<ReadonlyArray<string>, SettingInvalid> = Eff
   return yield* Either.mapLeft(readOrigins(text), (problem) => invalid(variable, problem))
 })
 
+/** One of a few words. */
+const choice = <const Words extends ReadonlyArray<string>>(name: string, ...words: Words) => {
+  const variable = `${PREFIX}${name}`
+  const isWord = (text: string): text is Words[number] => words.includes(text)
+  return Effect.flatMap(
+    optional(variable),
+    Effect.transposeMapOption((text) =>
+      isWord(text) ? Effect.succeed(text) : Effect.fail(invalid(variable, `expected one of ${words.join(", ")}`))
+    )
+  )
+}
+
+/**
+ * How the log is written; none where no variable says so.
+ *
+ * @category constructors
+ */
+export const logFormat: Effect.Effect<Option.Option<"text" | "json">, SettingInvalid> = choice(
+  "LOG_FORMAT",
+  "text",
+  "json"
+)
+
+/**
+ * The least level that is logged; none where no variable says so.
+ *
+ * @category constructors
+ */
+export const logLevel: Effect.Effect<
+  Option.Option<"all" | "trace" | "debug" | "info" | "warning" | "error" | "fatal" | "none">,
+  SettingInvalid
+> = choice("LOG_LEVEL", "all", "trace", "debug", "info", "warning", "error", "fatal", "none")
+
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
 const bucket = checked(`${PREFIX}BUCKET`, "the name of a bucket", (text) => BUCKET.test(text))
@@ -278,7 +313,7 @@ export const store: Effect.Effect<S3FileStore.Options, SettingInvalid, FileSyste
   }
 )
 
-const ofBoth = ["QUOTA_BYTES", "QUOTA_FILES", "ORIGINS"]
+const ofBoth = ["QUOTA_BYTES", "QUOTA_FILES", "ORIGINS", "LOG_FORMAT", "LOG_LEVEL"]
 
 const ofBucket = [
   "DATABASE_URL",

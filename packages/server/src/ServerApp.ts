@@ -342,6 +342,7 @@ const guarded = (
 ) =>
   Effect.gen(function*() {
     const who = yield* state.authorize(request.headers)
+    yield* observed(({ authorized }) => authorized(who.tenant))
     if (!Tokens.isTenant(who.tenant)) {
       return yield* ServiceRefused.make(500, "InternalError", { reason: `The tenant of ${who.id} has no valid name` })
     }
@@ -363,7 +364,15 @@ const routesOf = (state: State): ReadonlyArray<Router.Route> => {
     path: Router.Route["path"],
     scope: Tokens.Scope,
     endpoint: Endpoint
-  ): Router.Route => ({ method, path, answer: (request, id) => guarded(state, scope, endpoint, id, request) })
+  ): Router.Route => ({
+    method,
+    path,
+    answer: (request, id) =>
+      Effect.zipRight(
+        observed(({ routed }) => routed(`${method} ${path}`)),
+        guarded(state, scope, endpoint, id, request)
+      )
+  })
   const ofFile = (endpoint: Endpoint): Endpoint => (who, request, id) =>
     isId(id) ? endpoint(who, request, id) : ServiceRefused.notFound("This file")
   const lister = (name: string, resource: Resource, page: Parameters<typeof list>[3]) =>
@@ -394,14 +403,15 @@ const shared = (app: HttpApp.Default, origins: ReadonlyArray<string>): HttpApp.D
   origins.length === 0 ? app : HttpMiddleware.cors({
     allowedOrigins: [...origins],
     allowedMethods: ["GET", "POST", "DELETE"],
-    allowedHeaders: ["authorization", "content-type", "range", "if-match", "if-range", "if-none-match"],
+    allowedHeaders: ["authorization", "content-type", "range", "if-match", "if-range", "if-none-match", "x-request-id"],
     exposedHeaders: [
       "content-range",
       "etag",
       "retry-after",
       "x-ratelimit-limit",
       "x-ratelimit-remaining",
-      "x-ratelimit-reset"
+      "x-ratelimit-reset",
+      "x-request-id"
     ]
   })(app)
 

@@ -18,6 +18,44 @@ export const requests = Metric.counter("stevedore_requests_total", {
 })
 
 /**
+ * How long a request took, from its head to the end of its answer, in seconds, by route.
+ *
+ * @category metrics
+ */
+export const requestSeconds = Metric.histogram(
+  "stevedore_request_seconds",
+  MetricBoundaries.fromIterable([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]),
+  "Duration of requests"
+)
+
+/**
+ * Requests that are under way.
+ *
+ * @category metrics
+ */
+export const requestsInFlight = Metric.gauge("stevedore_requests_in_flight", { description: "Requests under way" })
+
+/**
+ * What requests have brought over the connection, heads and all, in bytes.
+ *
+ * @category metrics
+ */
+export const receivedBytes = Metric.counter("stevedore_received_bytes_total", {
+  description: "Bytes received from clients",
+  incremental: true
+})
+
+/**
+ * What their answers have taken, heads and all, in bytes.
+ *
+ * @category metrics
+ */
+export const sentBytes = Metric.counter("stevedore_sent_bytes_total", {
+  description: "Bytes sent to clients",
+  incremental: true
+})
+
+/**
  * Changes of the state of a file, by the state that it has then.
  *
  * @category metrics

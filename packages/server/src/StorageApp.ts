@@ -14,10 +14,10 @@ import type { FileStoreService, Signing } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
 import type { FileTableService } from "./FileTable.js"
 import { FileTable } from "./FileTable.js"
-import * as Identifiers from "./Identifiers.js"
 import { isHeaderValue } from "./internal/headerValue.js"
 import * as Lifecycle from "./internal/lifecycle.js"
 import { logged } from "./internal/logged.js"
+import { requestIdOf } from "./internal/requestId.js"
 import * as ObjectAnswer from "./ObjectAnswer.js"
 import { Observer } from "./Observer.js"
 import * as StorageCors from "./StorageCors.js"
@@ -147,6 +147,8 @@ const put = (
 const handle = (state: State, request: HttpServerRequest.HttpServerRequest) =>
   Effect.gen(function*() {
     const { cors, options, signing, store } = state
+    const observer = yield* Observer
+    yield* observer.routed(`${request.method} storage`)
     if (request.method === "OPTIONS") {
       return StorageCors.preflight(cors, request.headers) ?? (yield* StorageRefused.make("AccessForbidden"))
     }
@@ -156,6 +158,8 @@ const handle = (state: State, request: HttpServerRequest.HttpServerRequest) =>
       yield* Clock.currentTimeMillis
     )
     const key = yield* StorageRequest.keyIn(signing.bucket, verified.path.slice((signing.path ?? "").length))
+    const [, tenant] = KEY.exec(key) ?? []
+    if (tenant !== undefined) yield* observer.authorized(tenant)
     switch (request.method) {
       case "PUT": {
         const { partNumber = "", uploadId = "" } = verified.query
@@ -180,7 +184,7 @@ const handle = (state: State, request: HttpServerRequest.HttpServerRequest) =>
 
 const answerTo = (state: State, request: HttpServerRequest.HttpServerRequest) =>
   Effect.gen(function*() {
-    const requestId = yield* Identifiers.requestId
+    const requestId = yield* requestIdOf(request.headers["x-request-id"])
     const { method, url } = request
     const refused = (refusal: StorageRefused.StorageRefused) =>
       HttpServerResponse.text(StorageRefused.toXml(refusal, requestId), {

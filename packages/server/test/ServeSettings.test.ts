@@ -13,6 +13,8 @@ describe("a variable of the service", () => {
   it.effect.each<readonly [string, "directory" | "bucket", RegExp | undefined]>([
     ["QUOTA_BYTES", "directory", undefined],
     ["ORIGINS", "bucket", undefined],
+    ["LOG_FORMAT", "directory", undefined],
+    ["LOG_LEVEL", "bucket", undefined],
     ["S3_SESSION_TOKEN_FILE", "bucket", undefined],
     ["DATABASE_URL", "bucket", undefined],
     ["QOUTA_BYTES", "directory", /there is no such variable/],

@@ -1,6 +1,6 @@
 /** What the help and the manual page say about the program as a whole. */
 import { type Entry, flag, option } from "../options/parameter.js"
-import { connection, shared } from "../options/shared.js"
+import { connection, logLevel, shared } from "../options/shared.js"
 import { choice } from "../options/values.js"
 
 export const description: ReadonlyArray<string> = [
@@ -26,11 +26,7 @@ export const accepts = {
     takes: choice("sh", "bash", "fish", "zsh"),
     help: "Print a completion script for this shell"
   }),
-  logLevel: option({
-    name: "log-level",
-    takes: choice("all", "trace", "debug", "info", "warning", "error", "fatal", "none"),
-    help: "Log what is of this level, or above it"
-  })
+  logLevel
 }
 
 export const options: ReadonlyArray<Entry> = Object.values(accepts).map(({ entry }) => entry)

@@ -2,10 +2,17 @@
 import * as Effect from "effect/Effect"
 import * as LimitRate from "./limitRate.js"
 import { argument, flag, option } from "./parameter.js"
-import { name, parsed, path, text } from "./values.js"
+import { choice, name, parsed, path, text } from "./values.js"
 
 /** `--json`. */
 export const json = flag({ name: "json", help: "Print one JSON object per line, for programs" })
+
+/** `--log-level`, which every command takes, and so does none. */
+export const logLevel = option({
+  name: "log-level",
+  takes: choice("all", "trace", "debug", "info", "warning", "error", "fatal", "none"),
+  help: "Log what is of this level, or above it"
+})
 
 /** What every command takes: the verbosity, and a configuration file. */
 export const shared = {

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import { make, runs } from "../options/command.js"
 import { argument, option, optionalArgument, optionOr } from "../options/parameter.js"
-import { ofMachine } from "../options/shared.js"
+import { logLevel, ofMachine } from "../options/shared.js"
 import { called, choice, name, path, text, wholeNumber } from "../options/values.js"
 
 const serving = {
@@ -40,6 +40,11 @@ const serving = {
     takes: called("SECONDS", wholeNumber(0, 3600)),
     help: "How long requests under way may take when it is asked to end. Default: 30"
   }),
+  logFormat: option({
+    name: "log-format",
+    takes: choice("text", "json"),
+    help: "How the log on standard error is written. Default: STEVEDORE_SERVE_LOG_FORMAT, or text"
+  }),
   ...ofMachine
 }
 
@@ -55,7 +60,7 @@ const serve = make({
     "stevedore serve --host 0.0.0.0 --base-path /api"
   ],
   accepts: serving,
-  run: runs(Effect.all(serving), () => import("./serve.js"), ({ run }) => run)
+  run: runs(Effect.all({ ...serving, logLevel }), () => import("./serve.js"), ({ run }) => run)
 })
 
 const tokens = {

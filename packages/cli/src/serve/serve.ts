@@ -3,8 +3,14 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as ServeSettings from "@stevedore/server/ServeSettings"
+import * as Arr from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import { identity } from "effect/Function"
+import * as HashSet from "effect/HashSet"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -32,6 +38,11 @@ export interface Options {
   readonly publicUrl: Option.Option<string>
   /** How long what is under way may take when it is asked to end, in seconds. */
   readonly drain: Option.Option<number>
+  readonly logFormat: Option.Option<"text" | "json">
+  /** The least level that is logged: one of Effect's, in lower case. */
+  readonly logLevel: Option.Option<string>
+  /** Whether all is logged. */
+  readonly verbose: boolean
   readonly json: boolean
 }
 
@@ -86,6 +97,7 @@ const inDirectory = (options: Options, basePath: string | undefined) =>
         port: options.port,
         basePath,
         drain: drainOf(options),
+        requestLog: true,
         directory: options.directory,
         quota,
         origins,
@@ -110,7 +122,14 @@ const inBucket = (options: Options, basePath: string | undefined, settings: Serv
     }
     const NodeProduction = yield* Effect.promise(() => import("@stevedore/server/NodeProduction"))
     const serving = yield* Effect.mapError(
-      NodeProduction.serve({ settings, host: options.host, port: options.port, basePath, drain: drainOf(options) }),
+      NodeProduction.serve({
+        settings,
+        host: options.host,
+        port: options.port,
+        basePath,
+        drain: drainOf(options),
+        requestLog: true
+      }),
       failed
     )
     const profile = yield* Effect.mapError(
@@ -121,6 +140,24 @@ const inBucket = (options: Options, basePath: string | undefined, settings: Serv
     return { report, lines: ofBucket(yield* ProgramName, serving.baseUrl, JSON.stringify(profile, undefined, 2)) }
   })
 
+const levelOf = (name: string) => Arr.findFirst(LogLevel.allLevels, ({ _tag }) => _tag.toLowerCase() === name)
+
+/** With a log as the options say, or else the environment: each request has a line in it. */
+const logged = <A, E, R>(options: Options, serving: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const { unsafeNote } = yield* Output
+    const formatSet = yield* Effect.mapError(ServeSettings.logFormat, settingInvalid)
+    const format = Option.orElse(options.logFormat, () => formatSet)
+    const levelSet = yield* Effect.mapError(ServeSettings.logLevel, settingInvalid)
+    const level = Option.orElse(options.logLevel, () => options.verbose ? Option.some("debug") : levelSet)
+    return yield* serving.pipe(
+      Option.contains(format, "json")
+        ? Effect.locally(FiberRef.currentLoggers, HashSet.make(Logger.map(Logger.jsonLogger, unsafeNote)))
+        : identity,
+      Logger.withMinimumLogLevel(Option.getOrElse(Option.flatMap(level, levelOf), () => LogLevel.Info))
+    )
+  })
+
 /**
  * Serves until interrupted. Then it takes no more requests, lets those under way end, and ends well. Where the environment names a
  * database and a bucket, files are kept there, and there may be any number of instances.
@@ -128,17 +165,20 @@ const inBucket = (options: Options, basePath: string | undefined, settings: Serv
 export const run = (
   options: Options
 ): Effect.Effect<never, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
-  endingWell(Effect.scoped(Effect.gen(function*() {
-    const output = yield* Output
-    const settings = yield* Effect.mapError(ServeSettings.settings, settingInvalid)
-    yield* Effect.mapError(
-      ServeSettings.checkVariables(Option.isSome(settings) ? "bucket" : "directory"),
-      settingInvalid
-    )
-    const basePath = Option.getOrUndefined(yield* Effect.transposeMapOption(options.basePath, checkPath))
-    const { lines, report } = Option.isSome(settings)
-      ? yield* inBucket(options, basePath, settings.value)
-      : yield* inDirectory(options, basePath)
-    yield* options.json ? output.json([report]) : output.lines(lines)
-    return yield* Effect.never
-  })))
+  endingWell(logged(
+    options,
+    Effect.scoped(Effect.gen(function*() {
+      const output = yield* Output
+      const settings = yield* Effect.mapError(ServeSettings.settings, settingInvalid)
+      yield* Effect.mapError(
+        ServeSettings.checkVariables(Option.isSome(settings) ? "bucket" : "directory"),
+        settingInvalid
+      )
+      const basePath = Option.getOrUndefined(yield* Effect.transposeMapOption(options.basePath, checkPath))
+      const { lines, report } = Option.isSome(settings)
+        ? yield* inBucket(options, basePath, settings.value)
+        : yield* inDirectory(options, basePath)
+      yield* options.json ? output.json([report]) : output.lines(lines)
+      return yield* Effect.never
+    }))
+  ))

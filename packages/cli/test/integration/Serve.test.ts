@@ -5,7 +5,7 @@ import * as Reports from "@stevedore/cli/Reports"
 import { Effect, Schema, Stream } from "effect"
 import { invoke } from "./invoke.js"
 import { listening } from "./listening.js"
-import { start } from "./stevedore.js"
+import { interrupt, start } from "./stevedore.js"
 
 describe("stevedore bucket", () => {
   it.scopedLive("follows no redirect: its target is another's", () =>
@@ -46,6 +46,40 @@ describe("stevedore serve", () => {
         const next = yield* start(["serve", "--port", "0", "--directory", "data", "--json"], { cwd: folder })
         const again = yield* Effect.flatten(Stream.runHead(next.lines))
         assert.strictEqual((yield* Schema.decode(Schema.parseJson(Reports.Serving))(again)).token, token)
+      }).pipe(Effect.provide(NodeContext.layer)),
+    300_000
+  )
+
+  it.scopedLive(
+    "writes a line of the log for each request, as text or JSON, of the level that is asked for",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const logged = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
+          Effect.gen(function*() {
+            const running = yield* start(["serve", "--port", "0", "--json", ...args], {
+              cwd: yield* fs.makeTempDirectoryScoped(),
+              env
+            })
+            const first = yield* Effect.flatten(Stream.runHead(running.lines))
+            const { api } = yield* Schema.decode(Schema.parseJson(Reports.Serving))(first)
+            yield* Effect.promise(() => fetch(`${api}/v1/files?secret=1`, { headers: { "x-request-id": "mine" } }))
+            return (yield* interrupt(running, "SIGTERM")).stderr.trim()
+          })
+        const text = yield* logged([], {})
+        for (const field of ["level=INFO", "method=GET", "path=/v1/files ", "status=401", "request_id=mine"]) {
+          assert.include(`${text} `, field)
+        }
+        const json = yield* logged([], { STEVEDORE_SERVE_LOG_FORMAT: "json" })
+        const Line = Schema.parseJson(
+          Schema.Struct({ annotations: Schema.Record({ key: Schema.String, value: Schema.Unknown }) })
+        )
+        const { annotations } = yield* Schema.decode(Line)(json)
+        assert.include(annotations, { method: "GET", path: "/v1/files", status: 401, request_id: "mine" })
+        // what is said by an option is said for good
+        assert.strictEqual(yield* logged(["--log-level", "warning"], { STEVEDORE_SERVE_LOG_LEVEL: "debug" }), "")
+        const wrong = yield* invoke(["serve"], { STEVEDORE_SERVE_LOG_LEVEL: "loud" })
+        assert.include(wrong.stderr, "STEVEDORE_SERVE_LOG_LEVEL: expected one of")
       }).pipe(Effect.provide(NodeContext.layer)),
     300_000
   )

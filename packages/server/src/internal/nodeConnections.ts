@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import * as NodeRequests from "./nodeRequests.js"
 import { pathOf } from "./pathOf.js"
 
 /** How long a client may take, and how many there may be. */
@@ -86,6 +87,9 @@ export const watched = (server: Server, limits: Limits): Effect.Effect<CloseIdle
         const path = pathOf(req.url ?? "")
         Runtime.runFork(runtime)(
           Effect.logWarning(`${req.method} ${path}: its client was silent for ${silence / 1000} s, and is cut off`)
+            .pipe(
+              NodeRequests.annotated(req)
+            )
         )
       }
     })

@@ -17,6 +17,7 @@ import * as ServiceRefused from "../ServiceRefused.js"
 import { drained } from "./drained.js"
 import { logged } from "./logged.js"
 import * as NodeConnections from "./nodeConnections.js"
+import * as NodeRequests from "./nodeRequests.js"
 import { prefixOf } from "./prefix.js"
 import { traced } from "./traced.js"
 import { wholeAnswer } from "./wholeAnswer.js"
@@ -41,6 +42,8 @@ export interface Options {
   readonly port?: number | undefined
   /** How long requests under way may still take when the service ends. Defaults to 30 seconds. */
   readonly drain?: Duration.DurationInput | undefined
+  /** Whether each request has a line in the log, when it is over. Defaults to no. */
+  readonly requestLog?: boolean | undefined
   /** How long a client may keep a connection, and how many there may be. */
   readonly limits?: NodeConnections.Limits | undefined
 }
@@ -108,13 +111,14 @@ export const listen = (
       wholeAnswer(operated),
       (answer) => state.isEnding ? HttpServerResponse.setHeader(answer, "connection", "close") : answer
     )
+    const limits = options.limits ?? {}
+    const server = createServer(NodeConnections.settings(limits))
+    const known = yield* NodeRequests.watched(server, options)
     const handler = yield* Effect.locally(
-      NodeHttpServer.makeHandler(traced(whole)),
+      NodeHttpServer.makeHandler(known(traced(whole))),
       HttpMiddleware.currentTracerDisabledWhen,
       constTrue
     )
-    const limits = options.limits ?? {}
-    const server = createServer(NodeConnections.settings(limits))
     const closeIdle = yield* NodeConnections.watched(server, limits)
     server.on("request", handler)
     const host = options.host ?? "127.0.0.1"

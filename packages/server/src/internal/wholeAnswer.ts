@@ -68,13 +68,15 @@ export const wholeAnswer = <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E
     const pull = yield* Stream.toPull(length === undefined ? stream : StorageRequest.ofLength(stream, Number(length)))
     const first = yield* Effect.exit(Effect.interruptible(firstOf(pull)))
     if (Exit.isFailure(first)) return yield* failed(request, answer, first.cause)
+    // the body is sent when the app is over
+    const annotations = Object.fromEntries(yield* Effect.logAnnotations)
     const brokenOff = (cause: Cause.Cause<unknown>) =>
       Cause.isInterruptedOnly(cause)
         ? Effect.void
         : Effect.zipRight(
           Effect.sync(() => NodeHttpServerRequest.toServerResponse(request).destroy()),
           logged({ method: request.method, url: request.url, status: "broken off" }, cause)
-        )
+        ).pipe(Effect.annotateLogs(annotations))
     const body = Option.match(first.value, {
       onNone: () => Stream.empty,
       onSome: (chunk) => Stream.concat(Stream.fromChunk(chunk), Stream.repeatEffectChunkOption(pull))

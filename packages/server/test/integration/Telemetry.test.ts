@@ -121,7 +121,8 @@ describe("spans and logs of a service", () => {
           "http.server POST",
           "/v1/files",
           "http.response.status_code 302",
-          "sql.execute"
+          "sql.execute",
+          "attribute http.server PUT request_id "
         ]
       ) {
         assert.include(all, what)

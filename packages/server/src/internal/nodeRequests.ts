@@ -1,0 +1,130 @@
+/** Each request of a server of Node, from its head to its end: its id, its line in the log, and what is counted. */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as LogLevel from "effect/LogLevel"
+import * as Metric from "effect/Metric"
+import * as Runtime from "effect/Runtime"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { Observer } from "../Observer.js"
+import * as ServerMetrics from "../ServerMetrics.js"
+import { pathOf } from "./pathOf.js"
+import { requestIdOf } from "./requestId.js"
+
+/** What the app finds out about a request. */
+interface Known {
+  route: string
+  tenant: string | undefined
+}
+
+const PROBES = ["/livez", "/readyz", "/metrics"]
+
+const header = ({ headers }: IncomingMessage): string | undefined => {
+  const given = headers["x-request-id"]
+  return typeof given === "string" ? given : undefined
+}
+
+/** The id that a request has, and every line about it. */
+export const annotated = (request: IncomingMessage) => Effect.annotateLogs("request_id", header(request) ?? "")
+
+/** What a connection has carried since its last request ended. */
+const carried = (counted: WeakMap<Socket, { readonly read: number; readonly written: number }>, socket: Socket) => {
+  const before = counted.get(socket) ?? { read: 0, written: 0 }
+  const now = { read: socket.bytesRead, written: socket.bytesWritten }
+  counted.set(socket, now)
+  return { bytesIn: now.read - before.read, bytesOut: now.written - before.written }
+}
+
+interface Ended extends Known, ReturnType<typeof carried> {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly millis: number
+}
+
+/** Of a client that went away before anything was answered, the status is 499. */
+const line = ({ bytesIn, bytesOut, millis, request, response, tenant }: Ended) => {
+  const path = pathOf(request.url ?? "")
+  const status = response.headersSent ? response.statusCode : 499
+  return Effect.logWithLevel(
+    PROBES.includes(path) && status < 400 ? LogLevel.Debug : LogLevel.Info,
+    "request"
+  ).pipe(
+    Effect.annotateLogs({
+      method: request.method,
+      path,
+      status,
+      ms: millis,
+      bytes_in: bytesIn,
+      bytes_out: bytesOut,
+      ...(tenant === undefined ? {} : { tenant }),
+      ...(response.writableFinished ? {} : { broken_off: true })
+    }),
+    annotated(request)
+  )
+}
+
+const counted = ({ bytesIn, bytesOut, millis, route }: Ended) =>
+  Effect.all([
+    Metric.update(Metric.tagged(ServerMetrics.requestSeconds, "route", route), millis / 1000),
+    Metric.incrementBy(ServerMetrics.receivedBytes, bytesIn),
+    Metric.incrementBy(ServerMetrics.sentBytes, bytesOut)
+  ], { discard: true })
+
+/**
+ * Watches the requests of a server before its app is called, and answers with what an app is run in: its log and its spans
+ * have the id of the request, and it is told to whoever asked.
+ */
+export const watched = (
+  server: Server,
+  { requestLog = false }: { readonly requestLog?: boolean | undefined }
+): Effect.Effect<<E, R>(app: HttpApp.Default<E, R>) => HttpApp.Default<E, R>> =>
+  Effect.map(Effect.runtime<never>(), (runtime) => {
+    const all = new WeakMap<IncomingMessage, Known>()
+    const sockets = new WeakMap<Socket, { readonly read: number; readonly written: number }>()
+    const state = { inFlight: 0 }
+    const moved = (change: number) =>
+      Effect.suspend(() => Metric.set(ServerMetrics.requestsInFlight, state.inFlight += change))
+    server.on("request", (request, response) => {
+      const [id, begun] = Runtime.runSync(runtime)(
+        Effect.all([requestIdOf(header(request)), Clock.currentTimeMillis, moved(1)])
+      )
+      request.headers["x-request-id"] = id
+      response.setHeader("x-request-id", id)
+      const known: Known = { route: "other", tenant: undefined }
+      all.set(request, known)
+      const { socket } = request
+      response.once("close", () => {
+        const ended = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const what = { ...known, ...carried(sockets, socket), request, response, millis: now - begun }
+          return Effect.zipRight(counted(what), requestLog ? line(what) : Effect.void)
+        })
+        Runtime.runFork(runtime)(Effect.zipRight(moved(-1), ended))
+      })
+    })
+    return (app) =>
+      Effect.gen(function*() {
+        const request = NodeHttpServerRequest.toIncomingMessage(yield* HttpServerRequest.HttpServerRequest)
+        const observer = yield* Observer
+        const known = all.get(request)
+        return yield* app.pipe(
+          Effect.provideService(Observer, {
+            ...observer,
+            routed: (route) =>
+              Effect.suspend(() => {
+                if (known !== undefined) known.route = route
+                return observer.routed(route)
+              }),
+            authorized: (tenant) =>
+              Effect.suspend(() => {
+                if (known !== undefined) known.tenant = tenant
+                return observer.authorized(tenant)
+              })
+          }),
+          annotated(request),
+          Effect.annotateSpans("request_id", header(request))
+        )
+      })
+  })
