@@ -16,6 +16,7 @@ import { Socket } from "node:net"
 import * as Authorize from "./Authorize.js"
 import { FileStore } from "./FileStore.js"
 import * as Identifiers from "./Identifiers.js"
+import { clockFailing } from "./internal/clock.js"
 import { errorCode } from "./internal/errorCode.js"
 import * as NodeListen from "./internal/nodeListen.js"
 import { tracedForSomebody } from "./internal/traced.js"
@@ -125,7 +126,7 @@ export const serve = (options: Options): Effect.Effect<Serving, NodeListen.Serve
       Layer.provideMerge(limited),
       // the tables are there before anything asks for them
       Layer.provideMerge(Layer.mapError(SqlFileTable.layer, databaseFailed)),
-      Layer.provide(Layer.mapError(database(databaseUrl, options.connections ?? 10), databaseFailed)),
+      Layer.provideMerge(Layer.mapError(database(databaseUrl, options.connections ?? 10), databaseFailed)),
       Layer.provide(Layer.succeedContext(http))
     )
     const context = yield* Layer.build(Layer.provideMerge(Sweeper.layer(), parts))
@@ -133,7 +134,11 @@ export const serve = (options: Options): Effect.Effect<Serving, NodeListen.Serve
     const api = yield* Effect.provide(ServerApp.make({ origins, ...options, download }), context)
     const { putHeaders } = yield* Effect.provide(FileStore, context)
     // the last of all: it is the first to end
-    const origin = yield* NodeListen.listen(api, Effect.provide(ServerApp.isReady, context), options)
+    const failing = Effect.map(
+      Effect.all([ServerApp.failing, clockFailing], { concurrency: "unbounded" }),
+      ([failing, clock]) => [...failing, ...clock]
+    )
+    const origin = yield* NodeListen.listen(api, Effect.provide(failing, context), options)
     return {
       baseUrl: NodeListen.baseUrl(origin, options.basePath),
       profile: ServiceProfile.extend(ServerApp.profile, {

@@ -178,16 +178,16 @@ export const serve = (
       context
     )
     const token = yield* Effect.provide(tokenIn(join(directory, "token")), context)
-    const isReady = Effect.provide(ServerApp.isReady, context)
+    const failing = Effect.provide(ServerApp.failing, context)
 
     const app: HttpApp.Default = Effect.flatMap(
       HttpServerRequest.HttpServerRequest,
       ({ url }) => url.startsWith(`${prefix}/${BUCKET}/`) ? storage : api
     )
     // the last of all: it is the first to end
-    const origin = yield* NodeListen.listen(app, isReady, {
+    const origin = yield* NodeListen.listen(app, failing, {
       ...options,
-      notes: Effect.provide(ServerApp.unreadable, context)
+      notes: Effect.provide(ServerApp.notes, context)
     })
     if (state.publicUrl === "") state.publicUrl = origin
 

@@ -140,6 +140,8 @@ export interface ObjectStoreService {
   readonly remove: (key: string) => Effect.Effect<void, StorageRefused.StorageRefused>
   /** The keys of what cannot be read, as far as is known. Defaults to none. */
   readonly unreadable?: Effect.Effect<ReadonlyArray<string>> | undefined
+  /** How many bytes may still be stored. Defaults to any number. */
+  readonly room?: Effect.Effect<number, StorageRefused.StorageRefused> | undefined
   /** Provided by a store that signs and serves its own URLs; without it, the sandbox does both. */
   readonly presign?: ((request: PresignRequest) => Effect.Effect<string, StorageRefused.StorageRefused>) | undefined
   /** Succeeds where the store can be used now. Without it, a store that answers `head` can. */

@@ -10,7 +10,6 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { constFalse, identity } from "effect/Function"
 import * as Option from "effect/Option"
 import { pathOf } from "./internal/pathOf.js"
 import { prefixOf } from "./internal/prefix.js"
@@ -18,18 +17,18 @@ import { ServerApi } from "./ServerApi.js"
 import * as ServerMetrics from "./ServerMetrics.js"
 
 /**
- * How the app answers. Only `isReady` has no default.
+ * How the app answers. Only `failing` has no default.
  *
  * @category models
  */
 export interface Options {
-  /** Whether the service can answer, such as `ServerApp.isReady`. */
-  readonly isReady: Effect.Effect<boolean>
+  /** Why the service cannot answer, a line each, such as `ServerApp.failing`; none if it can. Each check has an end. */
+  readonly failing: Effect.Effect<ReadonlyArray<string>>
   /** What stands before every path of the interface, such as `/api`. Defaults to nothing. */
   readonly basePath?: string | undefined
   /** Whether the service ends: it is then not ready any more. Defaults to no. */
   readonly isEnding?: Effect.Effect<boolean> | undefined
-  /** What `/readyz` says besides, a line each, such as `ServerApp.unreadable`. Defaults to nothing. */
+  /** What `/readyz` says besides, a line each, such as `ServerApp.notes`. Defaults to nothing. */
   readonly notes?: Effect.Effect<ReadonlyArray<string>> | undefined
   /** How long an answer about the table and the store holds, so that probes cost nothing. Defaults to 10 seconds. */
   readonly readyFor?: Duration.DurationInput | undefined
@@ -71,7 +70,7 @@ ${rows.join("\n")}
 }
 
 /**
- * `/livez`, `/readyz` (503 where the service cannot answer), `/metrics` in Prometheus' text format, `/openapi.json`, and
+ * `/livez`, `/readyz` (503 where the service cannot answer, with why), `/metrics` in Prometheus' text format, `/openapi.json`, and
  * `/docs`, a page
  * that lists the calls; everything else is for `app`.
  *
@@ -84,13 +83,7 @@ export const around = <E, R>(
   Effect.gen(function*() {
     const prefix = prefixOf(options.basePath)
     const api = prefix === "" ? ServerApi : ServerApi.prefix(prefix)
-    // what hangs is not ready either, and a probe does not wait for it
-    const soon = Effect.timeoutTo(Effect.disconnect(options.isReady), {
-      duration: "5 seconds",
-      onSuccess: identity,
-      onTimeout: constFalse
-    })
-    const isReady = yield* Effect.cachedWithTTL(soon, options.readyFor ?? "10 seconds")
+    const failing = yield* Effect.cachedWithTTL(options.failing, options.readyFor ?? "10 seconds")
     const page = HttpServerResponse.text(docs(prefix), {
       contentType: "text/html; charset=utf-8"
     })
@@ -107,11 +100,15 @@ export const around = <E, R>(
           case "/readyz":
             return Effect.flatMap(isEnding, (ending) =>
               ending
-                ? plain(503, "not ready")
+                ? plain(503, "not ready\nthe service ends")
                 : Effect.zipWith(
-                  isReady,
+                  failing,
                   notes,
-                  (ready, lines) => plain(ready ? 200 : 503, [ready ? "ok" : "not ready", ...lines].join("\n"))
+                  (failures, lines) =>
+                    plain(
+                      failures.length === 0 ? 200 : 503,
+                      [failures.length === 0 ? "ok" : "not ready", ...failures, ...lines].join("\n")
+                    )
                 ))
           case "/metrics":
             return Effect.map(

@@ -7,7 +7,6 @@ import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
-import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
@@ -444,25 +443,55 @@ export const make = (
   })
 
 /**
- * What cannot be read of the store, as far as is known: a line each, for whoever runs the service.
+ * What whoever runs the service has to know, although it answers: that there is no room left, and what cannot be read of the
+ * store, as far as is known. A line each.
  *
  * @category combinators
  */
-export const unreadable: Effect.Effect<ReadonlyArray<string>, never, FileStore> = Effect.flatMap(
-  FileStore,
-  (store) => Effect.map(store.unreadable ?? Effect.succeed([]), Arr.map((key) => `cannot be read: ${key}`))
-)
+export const notes: Effect.Effect<ReadonlyArray<string>, never, FileStore> = Effect.gen(function*() {
+  const store = yield* FileStore
+  const room = yield* Effect.match(store.room ?? Effect.succeed(Infinity), {
+    onFailure: ({ message }) => [`room: the disk does not say what it has: ${message}`],
+    onSuccess: (left) => left > 0 ? [] : ["room: there is none, and uploads are refused until files are removed"]
+  })
+  const unreadable = yield* store.unreadable ?? Effect.succeed([])
+  return [
+    ...room,
+    ...unreadable.map((key) => `cannot be read: ${key}`)
+  ]
+})
+
+/** What is wrong, in a line; none if nothing is. What hangs is wrong too, and nobody waits for it. */
+const checked = (
+  what: "database" | "store",
+  check: Effect.Effect<unknown, { readonly code?: string; readonly message: string }>
+): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.disconnect(check).pipe(
+    Effect.timeoutFail({ duration: "5 seconds", onTimeout: () => ({ message: "no answer within 5 seconds" }) }),
+    Effect.match({
+      onSuccess: () => [],
+      onFailure: ({ code, message }: { readonly code?: string; readonly message: string }) => [
+        `${code === "RequestTimeTooSkewed" ? "clock" : what}: ${message}`
+      ]
+    })
+  )
 
 /**
- * Whether the service can answer: its table and its store do, each within five seconds.
+ * Why the service cannot answer, a line each, such as `database: …`; none if it can: its table and its store answer, each within
+ * five seconds.
  *
  * @category combinators
  */
-export const isReady: Effect.Effect<boolean, never, FileTable | FileStore> = Effect.gen(function*() {
+export const failing: Effect.Effect<ReadonlyArray<string>, never, FileTable | FileStore> = Effect.gen(function*() {
   const table = yield* FileTable
   const store = yield* FileStore
-  yield* table.find("", "")
-  // nothing has this key: a store that says so answers
-  yield* store.ready ??
-    Effect.catchIf(store.head("stevedore-ready"), ({ status }) => status === 404, () => Effect.void)
-}).pipe(Effect.timeout("5 seconds"), Effect.isSuccess)
+  const lines = yield* Effect.all([
+    checked("database", table.find("", "")),
+    // nothing has this key: a store that says so answers
+    checked(
+      "store",
+      store.ready ?? Effect.catchIf(store.head("stevedore-ready"), ({ status }) => status === 404, () => Effect.void)
+    )
+  ], { concurrency: "unbounded" })
+  return lines.flat()
+})

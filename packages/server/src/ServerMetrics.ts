@@ -56,6 +56,13 @@ export const sentBytes = Metric.counter("stevedore_sent_bytes_total", {
 })
 
 /**
+ * How many bytes there is room for on the disk of a directory, when it was last looked at.
+ *
+ * @category metrics
+ */
+export const room = Metric.gauge("stevedore_room_bytes", { description: "Room for files" })
+
+/**
  * Changes of the state of a file, by the state that it has then.
  *
  * @category metrics

@@ -23,6 +23,7 @@ import * as BlobStore from "./BlobStore.js"
 import * as DirectoryRecords from "./internal/directoryRecords.js"
 import * as DiskFailure from "./internal/diskFailure.js"
 import * as PrivateFiles from "./internal/privateFiles.js"
+import { roomIn } from "./internal/room.js"
 import * as ObjectStore from "./ObjectStore.js"
 import * as SqlDatabase from "./SqlDatabase.js"
 import type * as StorageRefused from "./StorageRefused.js"
@@ -302,6 +303,6 @@ export const layer = (
         Effect.delay("1 minute"),
         Effect.forkScoped
       )
-      return { ...store, unreadable: Effect.sync(() => [...known]) }
+      return { ...store, unreadable: Effect.sync(() => [...known]), room: roomIn(options.directory) }
     })
   )

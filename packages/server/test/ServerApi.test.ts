@@ -1,12 +1,14 @@
 import { HttpApi, OpenApi } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
-import { Effect, FastCheck, Layer, Logger, Metric, Option, Schema, SchemaAST, Stream, TestClock } from "effect"
+import { Effect, FastCheck, Fiber, Layer, Logger, Metric, Option, Schema, SchemaAST, Stream, TestClock } from "effect"
+import type { FileStoreService } from "../src/FileStore.js"
 import { FileTable, TableFailed } from "../src/FileTable.js"
 import * as FileTableMemory from "../src/FileTableMemory.js"
 import { Refusal, ServerApi } from "../src/ServerApi.js"
 import * as ServerMetrics from "../src/ServerMetrics.js"
 import * as SqlFileTable from "../src/SqlFileTable.js"
+import * as StorageRefused from "../src/StorageRefused.js"
 import type { Answer, Who } from "./support/service.js"
 import { service } from "./support/service.js"
 import { database } from "./support/sqlite.js"
@@ -344,6 +346,56 @@ describe("a service at work", () => {
       assert.deepStrictEqual([yield* probe, yield* probe, asked], [503, 503, 3])
     }).pipe(Effect.provide(failing))
   })
+
+  const hangs = Effect.uninterruptible(Effect.never)
+  const skewed = new StorageRefused.StorageRefused({
+    status: 403,
+    code: "RequestTimeTooSkewed",
+    reason: "The difference is too large.",
+    details: {}
+  })
+
+  it.scoped.each<readonly [string, (store: FileStoreService) => FileStoreService, number, RegExp]>([
+    ["nothing", (store) => store, 200, /^ok\n$/],
+    [
+      "a store that is away",
+      (store) => ({ ...store, ready: StorageRefused.make("SlowDown") }),
+      503,
+      /^not ready\nstore: .*SlowDown/
+    ],
+    ["a store that hangs", (store) => ({ ...store, ready: hangs }), 503, /^not ready\nstore: no answer/],
+    ["a clock", (store) => ({ ...store, ready: skewed }), 503, /^not ready\nclock: /],
+    ["no room", (store) => ({ ...store, room: Effect.succeed(0) }), 200, /^ok\nroom: /],
+    [
+      "a disk without an answer",
+      (store) => ({ ...store, room: StorageRefused.make("InternalError") }),
+      200,
+      /^ok\nroom: the disk does not say/
+    ]
+  ])(
+    "names what fails when it is asked whether it is ready: %s",
+    ([, instead, status, text]) =>
+      Effect.gen(function*() {
+        const { call } = yield* service({}, {}, instead)
+        const probe = yield* Effect.fork(call("nobody", "GET", "/readyz"))
+        yield* TestClock.adjust("6 seconds")
+        const answer = yield* Fiber.join(probe)
+        assert.strictEqual(answer.status, status)
+        assert.match(answer.text, text)
+      }).pipe(inMemory)
+  )
+
+  it.scoped("begins no upload for which there is no room, of either kind", () =>
+    Effect.gen(function*() {
+      const { call } = yield* service({}, {}, (store) => ({ ...store, room: Effect.succeed(5) }))
+      for (const path of ["/v2/files/upload", "/v2/files/large-upload"]) {
+        const begun = (size: number) => call("ann", "POST", path, { body: JSON.stringify({ name: "a", size }) })
+        assert.strictEqual((yield* begun(5)).status, 201)
+        const refused = yield* begun(6)
+        assert.strictEqual(refused.status, 507)
+        assert.include(refused.text, "InsufficientStorage")
+      }
+    }).pipe(inMemory))
 
   it.scoped("counts what it does", () =>
     Effect.gen(function*() {

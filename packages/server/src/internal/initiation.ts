@@ -43,12 +43,25 @@ const headersOfParts = (
     )
     : Either.right([])
 
-const open = ({ hooks, table, terms }: State, who: Principal, declared: Declaration, kind: "single" | "multipart") =>
+const checkRoom = ({ store }: State, { size }: Declaration) =>
   Effect.gen(function*() {
+    const room = yield* store.room ?? Effect.succeed(Infinity)
+    if (size > room) {
+      return yield* ServiceRefused.unavailable({
+        code: "InsufficientStorage",
+        message: `${size} bytes were declared, and there is room for ${room}`
+      })
+    }
+  })
+
+const open = (state: State, who: Principal, declared: Declaration, kind: "single" | "multipart") =>
+  Effect.gen(function*() {
+    const { hooks, table, terms } = state
+    yield* checkRoom(state, declared)
     yield* hooks.admit(who, declared)
     const id = yield* Identifiers.recordId
     const key = terms.keyOf(who, id)
-    const state = kind === "single" ? "waiting" : "opening"
+    const begun = kind === "single" ? "waiting" : "opening"
     const isHeld = yield* table.open({
       id,
       tenant: who.tenant,
@@ -59,11 +72,11 @@ const open = ({ hooks, table, terms }: State, who: Principal, declared: Declarat
       metadata: declared.metadata,
       kind,
       key,
-      state,
+      state: begun,
       lifetimeMillis: terms.lifetimeMillis
     }, terms.quotaOf(who))
     if (!isHeld) return yield* overQuota()
-    yield* came(state)
+    yield* came(begun)
     return { id, key }
   })
 

@@ -87,7 +87,7 @@ const ending = HttpServerResponse.unsafeJson({ errors: ServiceRefused.make(503, 
  */
 export const listen = (
   app: HttpApp.Default,
-  isReady: Effect.Effect<boolean>,
+  failing: Effect.Effect<ReadonlyArray<string>>,
   options: Options & Pick<OperationsApp.Options, "notes">
 ): Effect.Effect<string, ServeFailed, Scope.Scope> =>
   Effect.gen(function*() {
@@ -103,7 +103,7 @@ export const listen = (
     )
     const operated = yield* OperationsApp.around(taken, {
       basePath: options.basePath,
-      isReady,
+      failing,
       notes: options.notes,
       isEnding: Effect.sync(() => state.isEnding)
     })

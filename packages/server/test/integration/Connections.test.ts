@@ -40,7 +40,7 @@ const listening = (
     })
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
-    const origin = yield* NodeListen.listen(app, Effect.succeed(true), options).pipe(
+    const origin = yield* NodeListen.listen(app, Effect.succeed([]), options).pipe(
       Scope.extend(scope),
       Effect.provide(Logger.replace(Logger.defaultLogger, logger))
     )

@@ -296,19 +296,24 @@ describe("a service over a directory that is killed", () => {
               ...(body === undefined ? {} : { body })
             }).then(async (answer) => ({ status: answer.status, text: await answer.text() }))
           )
-        const stored = (size: number) =>
+        const opened = (size: number) =>
           Effect.gen(function*() {
-            const opened = yield* call("POST", "/v2/files/upload", JSON.stringify({ name: "a", size }))
-            const { data } = yield* Schema.decode(Session)(opened.text)
-            return { id: data.id, put: yield* call("PUT", data.upload_url ?? "", "x".repeat(size)) }
+            const { text } = yield* call("POST", "/v2/files/upload", JSON.stringify({ name: "a", size }))
+            const { data } = yield* Schema.decode(Session)(text)
+            return { id: data.id, put: call("PUT", data.upload_url ?? "", "x".repeat(size)) }
           })
-        const large = yield* stored(20_000_000)
-        assert.deepStrictEqual([large.put.status, /<Code>(\w+)/.exec(large.put.text)?.[1]], [
+        const larger = yield* call("POST", "/v2/files/upload", JSON.stringify({ name: "a", size: 20_000_000 }))
+        assert.strictEqual(larger.status, 507)
+        // there is room for each of them, and not for both
+        const [fitting, large] = yield* Effect.all([opened(2_000_000), opened(2_000_000)])
+        assert.strictEqual((yield* fitting.put).status, 200)
+        const put = yield* large.put
+        assert.deepStrictEqual([put.status, /<Code>(\w+)/.exec(put.text)?.[1]], [
           507,
           "InsufficientStorage"
         ])
-        const small = yield* stored(500_000)
-        assert.strictEqual(small.put.status, 200)
+        const small = yield* opened(500_000)
+        assert.strictEqual((yield* small.put).status, 200)
         assert.strictEqual((yield* call("POST", `/v2/files/${small.id}/upload/complete`)).status, 200)
         assert.strictEqual((yield* call("GET", `/v1/files/${small.id}/download`)).text.length, 500_000)
       }),

@@ -64,10 +64,11 @@ export const service = (
     const api = yield* Effect.provide(ServerApp.make(options), context)
     const app = yield* OperationsApp.around(api, {
       basePath: options.basePath,
-      isReady: yield* Effect.map(
+      failing: yield* Effect.map(
         Effect.context<FileTable>(),
-        (table) => Effect.provide(ServerApp.isReady, Context.merge(context, table))
-      )
+        (table) => Effect.provide(ServerApp.failing, Context.merge(context, table))
+      ),
+      notes: Effect.provide(ServerApp.notes, context)
     })
     const answers: Array<Answer> = []
     const call = (
