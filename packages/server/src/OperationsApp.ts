@@ -30,9 +30,21 @@ export interface Options {
   readonly isEnding?: Effect.Effect<boolean> | undefined
   /** What `/readyz` says besides, a line each, such as `ServerApp.notes`. Defaults to nothing. */
   readonly notes?: Effect.Effect<ReadonlyArray<string>> | undefined
+  /** Whether `/metrics` is answered here. Defaults to yes. */
+  readonly metrics?: boolean | undefined
   /** How long an answer about the table and the store holds, so that probes cost nothing. Defaults to 10 seconds. */
   readonly readyFor?: Duration.DurationInput | undefined
 }
+
+/**
+ * Answers with the metrics of the process, in Prometheus' text format.
+ *
+ * @category constructors
+ */
+export const metrics: HttpApp.Default = Effect.map(
+  ServerMetrics.text,
+  (text) => HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
+)
 
 const plain = (status: number, text: string) => HttpServerResponse.text(`${text}\n`, { status })
 
@@ -111,10 +123,7 @@ export const around = <E, R>(
                     )
                 ))
           case "/metrics":
-            return Effect.map(
-              ServerMetrics.text,
-              (text) => HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
-            )
+            return options.metrics === false ? app : metrics
           case "/openapi.json":
             return Effect.succeed(openApi)
           case "/docs":

@@ -17,6 +17,7 @@
  * | `STEVEDORE_SERVE_QUOTA_BYTES` | what a tenant may store, such as `500GB`; no limit by default |
  * | `STEVEDORE_SERVE_QUOTA_FILES` | how many files a tenant may have; no limit by default |
  * | `STEVEDORE_SERVE_ORIGINS` | origins whose pages may use the API, with commas between |
+ * | `STEVEDORE_SERVE_METRICS_PORT` | a port for `/metrics` alone; that of the service by default |
  * | `STEVEDORE_SERVE_LOG_FORMAT` | `text` (the default) or `json` |
  * | `STEVEDORE_SERVE_LOG_LEVEL` | the least level that is logged, such as `warning`; `info` by default |
  *
@@ -273,6 +274,20 @@ export const logLevel: Effect.Effect<
   SettingInvalid
 > = choice("LOG_LEVEL", "all", "trace", "debug", "info", "warning", "error", "fatal", "none")
 
+/**
+ * The port for `/metrics` alone; none where no variable says so.
+ *
+ * @category constructors
+ */
+export const metricsPort: Effect.Effect<Option.Option<number>, SettingInvalid> = Effect.map(
+  checked(
+    `${PREFIX}METRICS_PORT`,
+    "a port from 1 to 65535",
+    (text) => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535
+  ),
+  Option.map(Number)
+)
+
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
 const bucket = checked(`${PREFIX}BUCKET`, "the name of a bucket", (text) => BUCKET.test(text))
@@ -313,7 +328,7 @@ export const store: Effect.Effect<S3FileStore.Options, SettingInvalid, FileSyste
   }
 )
 
-const ofBoth = ["QUOTA_BYTES", "QUOTA_FILES", "ORIGINS", "LOG_FORMAT", "LOG_LEVEL"]
+const ofBoth = ["QUOTA_BYTES", "QUOTA_FILES", "ORIGINS", "LOG_FORMAT", "LOG_LEVEL", "METRICS_PORT"]
 
 const ofBucket = [
   "DATABASE_URL",

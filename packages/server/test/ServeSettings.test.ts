@@ -15,6 +15,7 @@ describe("a variable of the service", () => {
     ["ORIGINS", "bucket", undefined],
     ["LOG_FORMAT", "directory", undefined],
     ["LOG_LEVEL", "bucket", undefined],
+    ["METRICS_PORT", "bucket", undefined],
     ["S3_SESSION_TOKEN_FILE", "bucket", undefined],
     ["DATABASE_URL", "bucket", undefined],
     ["QOUTA_BYTES", "directory", /there is no such variable/],

@@ -40,6 +40,11 @@ const serving = {
     takes: called("SECONDS", wholeNumber(0, 3600)),
     help: "How long requests under way may take when it is asked to end. Default: 30"
   }),
+  metricsPort: option({
+    name: "metrics-port",
+    takes: called("PORT", wholeNumber(1, 65_535)),
+    help: "Port for /metrics alone, which --port has no longer. Default: STEVEDORE_SERVE_METRICS_PORT, or none"
+  }),
   logFormat: option({
     name: "log-format",
     takes: choice("text", "json"),

@@ -38,6 +38,8 @@ export interface Options {
   readonly publicUrl: Option.Option<string>
   /** How long what is under way may take when it is asked to end, in seconds. */
   readonly drain: Option.Option<number>
+  /** A port for the metrics alone. */
+  readonly metricsPort: Option.Option<number>
   readonly logFormat: Option.Option<"text" | "json">
   /** The least level that is logged: one of Effect's, in lower case. */
   readonly logLevel: Option.Option<string>
@@ -84,6 +86,17 @@ const failed = ({ option, problem }: { readonly option: string; readonly problem
 
 const drainOf = ({ drain }: Options) => Option.getOrUndefined(Option.map(drain, Duration.seconds))
 
+/** What both forms are told of where and how they listen. */
+const listening = (options: Options, basePath: string | undefined) =>
+  Effect.map(Effect.mapError(ServeSettings.metricsPort, settingInvalid), (metricsPort) => ({
+    host: options.host,
+    port: options.port,
+    basePath,
+    drain: drainOf(options),
+    metricsPort: Option.getOrUndefined(Option.orElse(options.metricsPort, () => metricsPort)),
+    requestLog: true
+  }))
+
 const inDirectory = (options: Options, basePath: string | undefined) =>
   Effect.gen(function*() {
     yield* Installed.check("serve", ServeInstalled.problem(createRequire(import.meta.url)))
@@ -93,11 +106,7 @@ const inDirectory = (options: Options, basePath: string | undefined) =>
     const NodeServe = yield* Effect.promise(() => import("@stevedore/server/NodeServe"))
     const serving = yield* Effect.mapError(
       NodeServe.serve({
-        host: options.host,
-        port: options.port,
-        basePath,
-        drain: drainOf(options),
-        requestLog: true,
+        ...(yield* listening(options, basePath)),
         directory: options.directory,
         quota,
         origins,
@@ -122,14 +131,7 @@ const inBucket = (options: Options, basePath: string | undefined, settings: Serv
     }
     const NodeProduction = yield* Effect.promise(() => import("@stevedore/server/NodeProduction"))
     const serving = yield* Effect.mapError(
-      NodeProduction.serve({
-        settings,
-        host: options.host,
-        port: options.port,
-        basePath,
-        drain: drainOf(options),
-        requestLog: true
-      }),
+      NodeProduction.serve({ settings, ...(yield* listening(options, basePath)) }),
       failed
     )
     const profile = yield* Effect.mapError(

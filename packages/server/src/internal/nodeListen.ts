@@ -18,6 +18,7 @@ import { drained } from "./drained.js"
 import { logged } from "./logged.js"
 import * as NodeConnections from "./nodeConnections.js"
 import * as NodeRequests from "./nodeRequests.js"
+import { pathOf } from "./pathOf.js"
 import { prefixOf } from "./prefix.js"
 import { traced } from "./traced.js"
 import { wholeAnswer } from "./wholeAnswer.js"
@@ -42,20 +43,22 @@ export interface Options {
   readonly port?: number | undefined
   /** How long requests under way may still take when the service ends. Defaults to 30 seconds. */
   readonly drain?: Duration.DurationInput | undefined
+  /** A port for `/metrics` alone, which the other one has no longer. Defaults to none. */
+  readonly metricsPort?: number | undefined
   /** Whether each request has a line in the log, when it is over. Defaults to no. */
   readonly requestLog?: boolean | undefined
   /** How long a client may keep a connection, and how many there may be. */
   readonly limits?: NodeConnections.Limits | undefined
 }
 
-const listening = (server: Server, host: string, port: number) =>
+const listening = (server: Server, host: string, port: number, option: "port" | "metrics-port") =>
   Effect.async<number, ServeFailed>((resume) => {
     server.once("error", (error) => {
       const code = "code" in error ? String(error.code) : error.message
       resume(
         new ServeFailed({
-          option: "port",
-          problem: `cannot listen on ${host}:${port} (${code}): use another port, or 0 for any free port`
+          option,
+          problem: `cannot listen on ${host}:${port} (${code}): use another port`
         })
       )
     })
@@ -81,6 +84,22 @@ const ending = HttpServerResponse.unsafeJson({ errors: ServiceRefused.make(503, 
   headers: { "retry-after": "2" }
 })
 
+/** Answers with the metrics at a port of their own, until the scope closes. */
+const listenForMetrics = (host: string, port: number) =>
+  Effect.gen(function*() {
+    const server = createServer(NodeConnections.settings({}))
+    const found = Effect.flatMap(
+      HttpServerRequest.HttpServerRequest,
+      ({ url }) => pathOf(url) === "/metrics" ? OperationsApp.metrics : HttpServerResponse.empty({ status: 404 })
+    )
+    server.on("request", yield* NodeHttpServer.makeHandler(found))
+    yield* Effect.acquireRelease(listening(server, host, port, "metrics-port"), () =>
+      Effect.sync(() => {
+        server.close()
+        server.closeAllConnections()
+      }))
+  })
+
 /**
  * Listens until the scope closes, and answers with its origin. It is to be the last of all that is acquired: it is then the
  * first to end.
@@ -105,6 +124,7 @@ export const listen = (
       basePath: options.basePath,
       failing,
       notes: options.notes,
+      metrics: options.metricsPort === undefined,
       isEnding: Effect.sync(() => state.isEnding)
     })
     const whole = Effect.map(
@@ -122,7 +142,8 @@ export const listen = (
     const closeIdle = yield* NodeConnections.watched(server, limits)
     server.on("request", handler)
     const host = options.host ?? "127.0.0.1"
-    const port = yield* Effect.acquireRelease(listening(server, host, options.port ?? 0), () => {
+    if (options.metricsPort !== undefined) yield* listenForMetrics(host, options.metricsPort)
+    const port = yield* Effect.acquireRelease(listening(server, host, options.port ?? 0, "port"), () => {
       state.isEnding = true
       return closed(server, closeIdle, options.drain)
     })

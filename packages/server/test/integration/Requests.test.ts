@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Downloads } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
 import { Effect, HashMap, Logger, Redacted, Schedule, Stream } from "effect"
+import { createServer } from "node:net"
 import * as NodeServe from "../../src/NodeServe.js"
 
 /** The lines about requests, each as its annotations. */
@@ -14,6 +15,32 @@ const lines = () => {
   })
   return { told, layer: Logger.replace(Logger.defaultLogger, logger) }
 }
+
+describe("the port of metrics", () => {
+  it.scopedLive("has them alone, and nothing else has them", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-requests-" })
+      const free = yield* Effect.async<number>((resume) => {
+        const server = createServer().listen(0, "127.0.0.1", () => {
+          const address = server.address()
+          server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+        })
+      })
+      const { baseUrl } = yield* NodeServe.serve({ directory, metricsPort: free })
+      const asked = (url: string) => Effect.promise(() => fetch(url).then(({ status }) => status))
+      const apart = `http://127.0.0.1:${free}`
+      assert.deepStrictEqual(
+        yield* Effect.forEach(
+          [`${apart}/metrics`, `${apart}/v1/files`, `${baseUrl}/metrics`, `${baseUrl}/readyz`],
+          asked
+        ),
+        [200, 404, 404, 200]
+      )
+      const taken = yield* Effect.flip(NodeServe.serve({ directory: `${directory}/other`, metricsPort: free }))
+      assert.strictEqual(taken.option, "metrics-port")
+    }).pipe(Effect.provide(NodeContext.layer)), 60_000)
+})
 
 describe("a request of a service", () => {
   it.live("has an id, which is in its answer and in every line about it, and one line when it is over", () => {
