@@ -88,6 +88,7 @@ export const doors = {
         "SqlFileTable",
         "SqlObjectStore",
         "SqlTokens",
+        "FileAdmin",
         "SqlRateLimit",
         "S3FileStore",
         "ObjectStoreDirectory",

@@ -6,6 +6,7 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as PgClient from "@effect/sql-pg/PgClient"
+import type * as SqlClient from "@effect/sql/SqlClient"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -14,6 +15,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Socket } from "node:net"
 import * as Authorize from "./Authorize.js"
+import * as FileAdmin from "./FileAdmin.js"
 import { FileStore } from "./FileStore.js"
 import * as Identifiers from "./Identifiers.js"
 import { clockFailing } from "./internal/clock.js"
@@ -83,17 +85,29 @@ const database = (url: Redacted.Redacted, connections: number) =>
     stream: socket
   })
 
+/** What is made of a database, whose tables are made first. */
+const inDatabase = <A>(url: Redacted.Redacted, made: Layer.Layer<A, never, SqlClient.SqlClient>) =>
+  made.pipe(
+    Layer.provideMerge(SqlFileTable.layer),
+    Layer.provide(database(url, 1)),
+    Layer.mapError(databaseFailed)
+  )
+
 /**
  * The tokens of a service by its database, whose tables are made first. For whoever administers it.
  *
  * @category layers
  */
 export const tokens = (url: Redacted.Redacted): Layer.Layer<Tokens, NodeListen.ServeFailed> =>
-  SqlTokens.layer.pipe(
-    Layer.provideMerge(SqlFileTable.layer),
-    Layer.provide(database(url, 1)),
-    Layer.mapError(databaseFailed)
-  )
+  inDatabase(url, SqlTokens.layer)
+
+/**
+ * The files of a service by its database, whose tables are made first. For whoever runs it.
+ *
+ * @category layers
+ */
+export const files = (url: Redacted.Redacted): Layer.Layer<FileAdmin.FileAdmin, NodeListen.ServeFailed> =>
+  inDatabase(url, FileAdmin.layer)
 
 /**
  * Serves until the scope closes: the interface, `/livez`, and `/readyz`, which is 503 where the service cannot answer. It

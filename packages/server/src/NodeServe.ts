@@ -18,6 +18,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Authorize from "./Authorize.js"
+import * as FileAdmin from "./FileAdmin.js"
 import * as FileStore from "./FileStore.js"
 import * as Identifiers from "./Identifiers.js"
 import { errorCode } from "./internal/errorCode.js"
@@ -89,14 +90,11 @@ const tokenIn = (file: string) =>
     return token
   })
 
-/**
- * The tokens of a service by its directory, whether it runs or not. Fails if there is no service.
- *
- * @category layers
- */
-export const tokens = (
-  directory: string
-): Layer.Layer<Tokens.Tokens, ServeFailed, FileSystem.FileSystem | Path.Path> =>
+/** What is made of the database in a directory. */
+const inDatabaseOf = <A>(
+  directory: string,
+  made: Layer.Layer<A, never, SqlClient.SqlClient>
+): Layer.Layer<A, ServeFailed, FileSystem.FileSystem | Path.Path> =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const { join, resolve } = yield* Path.Path
@@ -104,7 +102,7 @@ export const tokens = (
     if (!(yield* Effect.orElseSucceed(fs.exists(file), () => false))) {
       return yield* inDirectory(`there is no service in ${directory}: stevedore serve makes one`)
     }
-    return SqlTokens.layer.pipe(
+    return made.pipe(
       Layer.provideMerge(SqlFileTable.layer),
       Layer.provide(ServeDirectory.databaseIn(file)),
       // others change it too: the service itself, and commands like this one
@@ -117,6 +115,26 @@ export const tokens = (
       Layer.mapError(({ message }) => inDirectory(`cannot use ${directory}: ${message}`))
     )
   }))
+
+/**
+ * The tokens of a service by its directory, whether it runs or not. Fails if there is no service.
+ *
+ * @category layers
+ */
+export const tokens = (
+  directory: string
+): Layer.Layer<Tokens.Tokens, ServeFailed, FileSystem.FileSystem | Path.Path> =>
+  inDatabaseOf(directory, SqlTokens.layer)
+
+/**
+ * The files of a service by its directory, for whoever runs it, whether it runs or not. Fails if there is no service.
+ *
+ * @category layers
+ */
+export const files = (
+  directory: string
+): Layer.Layer<FileAdmin.FileAdmin, ServeFailed, FileSystem.FileSystem | Path.Path> =>
+  inDatabaseOf(directory, FileAdmin.layer)
 
 /**
  * Serves until the scope closes: the interface, its storage, and what `OperationsApp` answers, on one port. It listens only

@@ -8,13 +8,13 @@ import type { MigrationError } from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
-import * as Metadata from "@stevedore/core/Metadata"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { FileRow, FileState, FileTableService, NewFile, Quota } from "./FileTable.js"
+import type { FileRow, FileTableService, NewFile, Quota } from "./FileTable.js"
 import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS, TableFailed } from "./FileTable.js"
+import { KeptMetadata, type Row, toFile } from "./internal/fileRow.js"
 import * as Lifecycle from "./internal/lifecycle.js"
 import { float, isPostgres, Lasting, migrate as migrating, now, run } from "./SqlDatabase.js"
 
@@ -167,49 +167,6 @@ export const migrate: Effect.Effect<void, MigrationError | SqlError, SqlClient.S
     "0004_metadata": run(() => ["alter table stevedore_file add column metadata text"]),
     "0005_usage": run(usage)
   }
-})
-
-interface Row {
-  readonly id: string
-  readonly tenant: string
-  readonly owner_id: string
-  readonly owner_name: string
-  readonly name: string
-  readonly media_type: string | null
-  readonly size: number
-  readonly kind: "single" | "multipart"
-  readonly key: string
-  readonly upload_id: string | null
-  readonly etag: string | null
-  readonly version_id: string | null
-  readonly reason: string | null
-  readonly state: FileState
-  readonly created_at: number
-  readonly settled_at: number
-  readonly expires_at: number
-  readonly metadata: string | null
-}
-
-const KeptMetadata = Schema.parseJson(Metadata.Metadata)
-
-const toFile = (row: Row): FileRow => ({
-  id: row.id,
-  tenant: row.tenant,
-  owner: { id: row.owner_id, name: row.owner_name },
-  name: row.name,
-  mediaType: row.media_type ?? undefined,
-  size: row.size,
-  metadata: row.metadata === null ? undefined : Schema.decodeSync(KeptMetadata)(row.metadata),
-  kind: row.kind,
-  key: row.key,
-  uploadId: row.upload_id ?? undefined,
-  etag: row.etag ?? undefined,
-  versionId: row.version_id ?? undefined,
-  reason: row.reason ?? undefined,
-  state: row.state,
-  createdAt: row.created_at,
-  settledAt: row.settled_at === 0 ? undefined : row.settled_at,
-  expiresAt: row.expires_at
 })
 
 const firstOf = (rows: ReadonlyArray<Row>): Option.Option<FileRow> => Option.map(Option.fromNullable(rows[0]), toFile)

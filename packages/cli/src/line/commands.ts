@@ -59,6 +59,7 @@ export const commands = [
   help,
   ServeCommands.commands.serve,
   ServeCommands.commands.token,
+  ServeCommands.commands.files,
   BucketCommand.commands.bucket,
   SandboxCommand.commands.sandbox
 ]

@@ -117,4 +117,40 @@ const token = make({
   run: runs(Effect.all(tokens), () => import("./tokens.js"), ({ run }) => run)
 })
 
-export const commands = { serve, token }
+const looking = {
+  action: argument({ name: "ACTION", takes: choice("ls", "show", "usage", "stuck"), help: "What to do" }),
+  id: optionalArgument({ name: "ID", takes: name, help: "show: the id of the file" }),
+  tenant: option({
+    name: "tenant",
+    takes: text("NAME"),
+    actions: ["ls"],
+    help: "whose files. Default: those of all"
+  }),
+  limit: optionOr({
+    name: "limit",
+    takes: wholeNumber(1, 100_000),
+    default: 100,
+    actions: ["ls"],
+    help: "how many at most, the newest first"
+  }),
+  directory: tokens.directory,
+  ...ofMachine
+}
+
+const files = make({
+  name: "files",
+  summary: "look at the files of your service, and at what is stuck",
+  help:
+    "Look at the files of your own service, of all tenants, by its database: list them, show one, sum up what each tenant " +
+    "has, or show what waits for somebody, since when and why. It changes nothing",
+  examples: [
+    "stevedore files ls --tenant acme --limit 20",
+    "stevedore files show 1kf00nQk9yfWKfsTDni8aO",
+    "stevedore files usage --json",
+    "stevedore files stuck"
+  ],
+  accepts: looking,
+  run: runs(Effect.all(looking), () => import("./files.js"), ({ run }) => run)
+})
+
+export const commands = { serve, token, files }

@@ -41,8 +41,26 @@ describe("stevedore serve", () => {
         const env = { STEVEDORE_BASE_URL: api, STEVEDORE_TOKEN: token ?? "", STEVEDORE_PROFILE: String(profile) }
         const { code, stderr } = yield* invoke(["whoami"], env)
         assert.strictEqual(code, 0, stderr)
+        yield* fs.writeFileString(`${folder}/notes.txt`, "hello")
+        const uploaded = yield* invoke(["upload", `${folder}/notes.txt`, "--quiet"], env)
+        const id = uploaded.stdout.slice(0, 22)
         running.child.kill("SIGTERM")
         yield* running.ended
+        // by its rows, whether it runs or not
+        const looked = (...words: ReadonlyArray<string>) =>
+          Effect.map(
+            invoke(["files", ...words, "--directory", `${folder}/data`, "--json"]),
+            ({ code, stdout }) => [
+              code,
+              ...stdout.split("\n").filter((line) => line !== "").map((line): unknown => JSON.parse(line))
+            ]
+          )
+        const [, file] = yield* looked("ls")
+        assert.isTrue(Schema.is(Schema.Struct({ id: Schema.String }))(file) && file.id === id)
+        assert.deepStrictEqual(yield* looked("show", id), [0, file])
+        assert.deepStrictEqual(yield* looked("usage"), [0, { type: "usage", tenant: "default", bytes: 5, files: 1 }])
+        assert.deepStrictEqual(yield* looked("stuck"), [0])
+        assert.strictEqual((yield* looked("show", "nobody"))[0], 2)
         const next = yield* start(["serve", "--port", "0", "--directory", "data", "--json"], { cwd: folder })
         const again = yield* Effect.flatten(Stream.runHead(next.lines))
         assert.strictEqual((yield* Schema.decode(Schema.parseJson(Reports.Serving))(again)).token, token)

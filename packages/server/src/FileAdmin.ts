@@ -1,0 +1,152 @@
+/**
+ * What whoever runs a service asks of its rows: which files there are, of all tenants, how much each tenant has, and what waits
+ * for somebody.
+ *
+ * It needs `@effect/sql` and `@effect/experimental`, which nothing else here does. It is therefore not in the package's index:
+ * import it from `@stevedore/server/FileAdmin`.
+ */
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { FileRow } from "./FileTable.js"
+import { MOST_DELIVERIES, TableFailed } from "./FileTable.js"
+import { type Row, toFile } from "./internal/fileRow.js"
+import { now } from "./SqlDatabase.js"
+
+/**
+ * What a tenant has, as its quota counts it: what is stored, and what is under way.
+ *
+ * @category models
+ */
+export interface Usage {
+  readonly tenant: string
+  readonly bytes: number
+  readonly files: number
+}
+
+/**
+ * A file, or an event of one, that waits for somebody. Times are in milliseconds since 1970.
+ *
+ * @category models
+ */
+export interface Waiting {
+  readonly id: string
+  readonly tenant: string
+  /** The state of the file, or `event completed` and `event removed`. */
+  readonly what: string
+  /** Since when nobody works on it; undefined while somebody does. */
+  readonly since: number | undefined
+  readonly why: string
+}
+
+/**
+ * What can be asked.
+ *
+ * @category models
+ */
+export interface FileAdminService {
+  /** The newest files, in any state: of one tenant, or of all. */
+  readonly list: (asked: {
+    readonly tenant: string | undefined
+    readonly limit: number
+  }) => Effect.Effect<ReadonlyArray<FileRow>, TableFailed>
+  readonly find: (id: string) => Effect.Effect<Option.Option<FileRow>, TableFailed>
+  readonly usage: Effect.Effect<ReadonlyArray<Usage>, TableFailed>
+  /** At most 1000 files and 1000 events, the oldest first. */
+  readonly stuck: Effect.Effect<ReadonlyArray<Waiting>, TableFailed>
+}
+
+/**
+ * The service tag of these questions.
+ *
+ * @category tags
+ */
+export class FileAdmin extends Context.Tag("@stevedore/server/FileAdmin")<FileAdmin, FileAdminService>() {}
+
+interface Leased extends Row {
+  readonly lease_until: number
+  readonly now: number
+}
+
+interface Untold {
+  readonly file_id: string
+  readonly tenant: string
+  readonly kind: string
+  readonly attempts: number
+  readonly settled_at: number
+}
+
+const ofFile = (row: Leased): Waiting => {
+  const { id, lease_until: until, state, tenant } = row
+  if (until > row.now) {
+    return {
+      id,
+      tenant,
+      what: state,
+      since: undefined,
+      why: `somebody works on it, for ${Math.ceil((until - row.now) / 1000)} s more`
+    }
+  }
+  return state === "opening" || state === "waiting"
+    ? { id, tenant, what: state, since: row.expires_at, why: "it has expired: a sweep removes it" }
+    : {
+      id,
+      tenant,
+      what: state,
+      since: until === 0 ? row.expires_at : until,
+      why: "nobody works on it: a sweep goes on with it, once the store answers"
+    }
+}
+
+const ofEvent = ({ attempts, file_id: id, kind, settled_at: since, tenant }: Untold): Waiting => ({
+  id,
+  tenant,
+  what: `event ${kind}`,
+  since,
+  why: attempts < MOST_DELIVERIES
+    ? `its hook was called ${attempts} times, and is called again`
+    : `its hook was called ${attempts} times, and is not called any more`
+})
+
+const to = (operation: string) => <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, TableFailed> =>
+  Effect.mapError(effect, (cause) => new TableFailed({ operation, cause }))
+
+/**
+ * The questions to a database that has the tables: `SqlFileTable.layer` makes them.
+ *
+ * @category layers
+ */
+export const layer: Layer.Layer<FileAdmin, never, SqlClient.SqlClient> = Layer.effect(
+  FileAdmin,
+  Effect.map(SqlClient.SqlClient, (client) => {
+    const sql = client.withoutTransforms()
+    const files = sql<Leased>`select *, ${now(sql)} as now from stevedore_file
+      where state in ('completing', 'inspecting', 'removing')
+        or (state in ('opening', 'waiting') and expires_at <= ${now(sql)})
+      order by created_at, id limit 1000`
+    const events = sql<Untold>`select file_id, tenant, stevedore_event.kind as kind, attempts, settled_at
+      from stevedore_event join stevedore_file on stevedore_file.id = file_id
+      where attempts > 0 order by settled_at, file_id limit 1000`
+    return {
+      list: ({ limit, tenant }) =>
+        sql<Row>`select * from stevedore_file ${tenant === undefined ? sql.literal("") : sql`where tenant = ${tenant}`}
+          order by created_at desc, id desc limit ${limit}`.pipe(
+          Effect.map((rows) => rows.map(toFile)),
+          to("list files")
+        ),
+      find: (id) =>
+        sql<Row>`select * from stevedore_file where id = ${id}`.pipe(
+          Effect.map(([row]) => Option.map(Option.fromNullable(row), toFile)),
+          to("find a file")
+        ),
+      usage: sql<Usage>`select tenant, sum(bytes) as bytes, sum(files) as files from stevedore_usage
+        group by tenant order by tenant`.pipe(to("sum up what tenants have")),
+      stuck: Effect.zipWith(files, events, (files, events) => [...files.map(ofFile), ...events.map(ofEvent)]).pipe(
+        to("find what waits")
+      )
+    }
+  })
+)

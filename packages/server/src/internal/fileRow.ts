@@ -1,0 +1,47 @@
+import * as Metadata from "@stevedore/core/Metadata"
+import * as Schema from "effect/Schema"
+import type { FileRow, FileState } from "../FileTable.js"
+
+/** A row of the table of files. */
+export interface Row {
+  readonly id: string
+  readonly tenant: string
+  readonly owner_id: string
+  readonly owner_name: string
+  readonly name: string
+  readonly media_type: string | null
+  readonly size: number
+  readonly kind: "single" | "multipart"
+  readonly key: string
+  readonly upload_id: string | null
+  readonly etag: string | null
+  readonly version_id: string | null
+  readonly reason: string | null
+  readonly state: FileState
+  readonly created_at: number
+  readonly settled_at: number
+  readonly expires_at: number
+  readonly metadata: string | null
+}
+
+export const KeptMetadata = Schema.parseJson(Metadata.Metadata)
+
+export const toFile = (row: Row): FileRow => ({
+  id: row.id,
+  tenant: row.tenant,
+  owner: { id: row.owner_id, name: row.owner_name },
+  name: row.name,
+  mediaType: row.media_type ?? undefined,
+  size: row.size,
+  metadata: row.metadata === null ? undefined : Schema.decodeSync(KeptMetadata)(row.metadata),
+  kind: row.kind,
+  key: row.key,
+  uploadId: row.upload_id ?? undefined,
+  etag: row.etag ?? undefined,
+  versionId: row.version_id ?? undefined,
+  reason: row.reason ?? undefined,
+  state: row.state,
+  createdAt: row.created_at,
+  settledAt: row.settled_at === 0 ? undefined : row.settled_at,
+  expiresAt: row.expires_at
+})
