@@ -39,6 +39,10 @@ const firsts: Readonly<Record<string, ReadonlyArray<Case>>> = {
     [["list", "--directory", "nothing"], /there is no service in nothing/],
     [["list"], /the database cannot be used \(ECONNREFUSED\)/, { STEVEDORE_SERVE_DATABASE_URL: nowhere }]
   ],
+  files: [
+    [["ls", "--directory", "nothing"], /there is no service in nothing/],
+    [["ls"], /the database cannot be used \(ECONNREFUSED\)/, { STEVEDORE_SERVE_DATABASE_URL: nowhere }]
+  ],
   bucket: [[["check"], /STEVEDORE_SERVE_BUCKET: not set/]],
   sandbox: [[["--faults", "nothing"], /nothing/]]
 }

@@ -38,6 +38,7 @@ describe("a page of the help", () => {
       "stevedore help [COMMAND]",
       "stevedore serve [OPTIONS]",
       "stevedore token [OPTIONS] ACTION [ID]",
+      "stevedore files [OPTIONS] ACTION [ID]",
       "stevedore bucket [OPTIONS] ACTION",
       "stevedore sandbox [OPTIONS]"
     ])
