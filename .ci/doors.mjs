@@ -85,6 +85,7 @@ export const doors = {
       ],
       [adapters]: [
         "FileTableMemory",
+        "SqlDatabase",
         "SqlFileTable",
         "SqlObjectStore",
         "SqlTokens",

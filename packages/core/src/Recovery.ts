@@ -26,13 +26,20 @@ export const Recovery = /* #__PURE__ */ Schema.Literal("retry", "retryOnce", "sl
 export type Recovery = typeof Recovery.Type
 
 /**
+ * What can help against a failure, as the failure says.
+ *
+ * @category models
+ */
+export interface Recovering {
+  readonly recovery: Recovery
+}
+
+/**
  * What the retry policy reads from an error.
  *
  * @category models
  */
-export interface Recoverable {
-  /** What can help. */
-  readonly recovery: Recovery
+export interface Recoverable extends Recovering {
   /** How many times the request was made. */
   readonly attempts: number
   /** How long the server asked to wait, if it did. */

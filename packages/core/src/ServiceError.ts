@@ -97,7 +97,7 @@ export class Unauthorized extends TaggedError<Unauthorized>()("Unauthorized", an
     return isForeign(this)
       ? `${foreign(this)}If it was the service, sign in again, or create a new token.`
       : `The service rejected the token or session for ${this.operation} (${describe(this)}). ` +
-        "Sign in again, or create a new token: it lasts 30 days."
+        "Sign in again, or create a new token."
   }
 }
 

@@ -1,7 +1,7 @@
 import type { YieldableError } from "effect/Cause"
 import * as Schema from "effect/Schema"
 import * as ErrorKind from "../ErrorKind.js"
-import type { Recovery } from "../Recovery.js"
+import type { Recovering } from "../Recovery.js"
 
 // HttpApiSchema reads it there. Importing that module for one symbol would add it to every page.
 const httpStatus = Symbol.for("@effect/platform/HttpApiSchema/AnnotationStatus")
@@ -33,7 +33,7 @@ export function TaggedError<Self>(): <Tag extends keyof typeof ErrorKind.table, 
       Fields & { readonly kind: ErrorKind.FieldOf<Tag> }
     >,
     unknown,
-    YieldableError & { get recovery(): Recovery }
+    YieldableError & Recovering
   >
 export function TaggedError(): (tag: keyof typeof ErrorKind.table, fields: Schema.Struct.Fields) => unknown {
   return (tag, fields) => {

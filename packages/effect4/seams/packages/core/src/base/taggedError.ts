@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import * as ErrorKind from "../ErrorKind.js"
-import type { Recovery } from "../Recovery.js"
+import type { Recovering } from "../Recovery.js"
 
 const httpStatus = Symbol.for("@effect/platform/HttpApiSchema/AnnotationStatus")
 
@@ -9,7 +9,7 @@ type Table = typeof ErrorKind.table
 export const TaggedError =
   <Self>() => <Tag extends keyof Table, Fields extends Schema.Struct.Fields>(tag: Tag, fields: Fields) => {
     const [, status, recovery] = ErrorKind.table[tag]
-    const base = Schema.TaggedError<Self, { get recovery(): Recovery }>(`@stevedore/core/${tag}`)(
+    const base = Schema.TaggedError<Self, Recovering>(`@stevedore/core/${tag}`)(
       tag,
       { ...fields, kind: ErrorKind.field<Table[Tag][0]>(ErrorKind.table[tag][0]) },
       { [httpStatus]: status }
