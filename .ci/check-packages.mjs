@@ -27,7 +27,7 @@ const run = (what, command, args) => {
 const { engines, license } = JSON.parse(readFileSync(`${root}/package.json`, "utf8"))
 
 /** @param {Record<string, any>} manifest */
-const isForEffect4 = ({ peerDependencies }) => peerDependencies?.effect?.startsWith("^4") === true
+const isForEffect4 = ({ peerDependencies }) => peerDependencies?.effect?.startsWith("~4") === true
 
 /**
  * What a package must have, each in words that complete "must have".

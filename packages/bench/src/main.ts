@@ -15,6 +15,10 @@ import { topics } from "./topics/index.js"
 const results = fileURLToPath(new URL("../RESULTS.md", import.meta.url))
 
 const options = Options.parse(process.argv.slice(2))
+if (options.help) {
+  console.log(Options.help(topics.map(({ name }) => name)))
+  process.exit(0)
+}
 const unknown = options.topics.filter((name) => !topics.some((topic) => topic.name === name))
 if (unknown.length > 0) {
   console.error(`No topic is called ${unknown.join(", ")}. There are: ${topics.map(({ name }) => name).join(", ")}`)

@@ -6,9 +6,9 @@ const node = ">=22.19.0"
 
 /** By peer on 3: the range on 4, or nothing for what became a part of `effect`. */
 const peers: Readonly<Record<string, string | undefined>> = {
-  "effect": "^4.1.0",
+  "effect": "~4.1.0",
   "@effect/platform": undefined,
-  "@effect/platform-node": "^4.1.0",
+  "@effect/platform-node": "~4.1.0",
   "@effect/experimental": undefined,
   "@effect/sql": undefined,
   // nothing on 4 has a database yet
@@ -25,7 +25,7 @@ const phrases: ReadonlyArray<readonly [on3: RegExp, on4: string]> = [
   [/@effect\/platform-node@0\.108/g, "@effect/platform-node@4"],
   [/@effect\/vitest@0\.30/g, "@effect/vitest@4"],
   [/\beffect@3\b/g, "effect@4"],
-  [/Effect 3 \(`effect` \^3\.22, `@effect\/platform`\s\^0\.97\)/g, "Effect 4 (`effect` ^4.1)"],
+  [/Effect 3 \(`effect` \^3\.22, `@effect\/platform`\s\^0\.97\)/g, "Effect 4 (`effect` ~4.1)"],
   [/\bNode 20\.19\b/g, "Node 22.19"],
   // nothing of this line was tried there
   [/ In Bun [^]*? nothing else\./g, ""],

@@ -2,12 +2,14 @@ import type { Topic } from "../Topic.js"
 import { bandwidth } from "./bandwidth.js"
 import { bulk } from "./bulk.js"
 import { bundle } from "./bundle.js"
+import { command } from "./command.js"
 import { download } from "./download.js"
 import { effect4 } from "./effect4.js"
 import { latency } from "./latency.js"
 import { lists } from "./lists.js"
 import { memory } from "./memory.js"
 import { scaling } from "./scaling.js"
+import { serve } from "./serve.js"
 import { server } from "./server.js"
 import { smallFiles } from "./smallFiles.js"
 import { startup } from "./startup.js"
@@ -19,6 +21,7 @@ import { xhr } from "./xhr.js"
 export const topics: ReadonlyArray<Topic> = [
   uploadHttp,
   uploadTls,
+  command,
   download,
   bandwidth,
   latency,
@@ -26,6 +29,7 @@ export const topics: ReadonlyArray<Topic> = [
   effect4,
   lists,
   server,
+  serve,
   startup,
   memory,
   bundle,

@@ -1,32 +1,11 @@
 import * as Effect from "effect/Effect"
 import { execFileSync } from "node:child_process"
-import { existsSync } from "node:fs"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import * as Bundle from "../Bundle.js"
+import { environment, node, script as scriptOf } from "../Command.js"
 import * as Contenders from "../Contenders.js"
 import * as Contest from "../Contest.js"
 import * as Files from "../Files.js"
 import * as Processes from "../Processes.js"
-import type { Setting, Topic } from "../Topic.js"
-
-const cli = fileURLToPath(new URL("../../../cli", import.meta.url))
-
-/** The command as it was built, where it was; else as a script made now. */
-const command = (setting: Setting) =>
-  Effect.gen(function*() {
-    const built = join(cli, "bin/stevedore.cjs")
-    if (existsSync(join(cli, "dist/bin.js"))) return { what: "as built", script: built }
-    yield* Bundle.scripts([join(cli, "src/bin.ts")], join(setting.folder, "cli"))
-    return { what: "bundled", script: join(setting.folder, "cli/bin.mjs") }
-  })
-
-const node = (title: string, words: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => ({
-  title,
-  program: process.execPath,
-  words,
-  env
-})
+import type { Topic } from "../Topic.js"
 
 export const startup: Topic = {
   name: "startup",
@@ -35,14 +14,8 @@ export const startup: Topic = {
       const runs = setting.runs * 3
       const file = yield* Files.make(setting.folder, 1024)
       const sink = yield* Processes.sink(setting.programs)
-      const { script, what } = yield* command(setting)
-      const env = {
-        STEVEDORE_BASE_URL: sink.origin,
-        STEVEDORE_TOKEN: "api.loopback",
-        XDG_STATE_HOME: join(setting.folder, "state"),
-        XDG_CACHE_HOME: join(setting.folder, "cache"),
-        NO_PROXY: "127.0.0.1"
-      }
+      const { script, what } = yield* scriptOf(setting)
+      const env = environment(setting, sink)
       // what was compiled is kept from the first start of each on
       for (const words of [["--version"], ["upload", file]]) {
         execFileSync(process.execPath, [script, ...words], { env: { ...process.env, ...env } })
