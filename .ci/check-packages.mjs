@@ -48,7 +48,7 @@ const obligations = [
     ({ peerDependencies, publishConfig, version }) =>
       peerDependencies?.effect === undefined ||
       /^\^3\.\d+\.\d+$/.test(peerDependencies.effect) && version.startsWith("0.") && publishConfig.tag === "latest" ||
-      /^\^4\.\d+\.\d+$/.test(peerDependencies.effect) && !version.startsWith("0.") && publishConfig.tag === "effect4"
+      /^~4\.\d+\.\d+$/.test(peerDependencies.effect) && !version.startsWith("0.") && publishConfig.tag === "effect4"
   ],
   ["\"type\": \"module\"", ({ type }) => type === "module"],
   // a command's own files run when they are imported, and an element registers itself: nothing else does anything
