@@ -1,5 +1,5 @@
 // Looks through every tracked file for what must not be published: a registry's host in the lockfile, a path of someone's
-// machine, a secret, a conflict marker.
+// machine, a secret, a conflict marker, the identifier of a class that another package could have.
 import { execFileSync } from "node:child_process"
 import { readFileSync, statSync } from "node:fs"
 import { root } from "./packages.mjs"
@@ -18,6 +18,11 @@ const rules = [
   // AWS's own documented example keys end in EXAMPLE
   { what: "an AWS access key", files: /./, pattern: /\b(?:AKIA|ASIA)(?![A-Z0-9]{9}EXAMPLE)[A-Z0-9]{16}\b/ },
   { what: "a token", files: /./, pattern: /\b(?:ghp|gho|ghs|npm|glpat|xox[abp])[_-][A-Za-z0-9]{20,}/ },
+  {
+    what: "an identifier that does not name its package",
+    files: /^packages\/[^/]+\/src\//,
+    pattern: /(?:Context\.(?:Tag|GenericTag)\(|TaggedError<\w+>\(|Context\.Reference<\w+>\(\)<)\s*"(?!@stevedore\/)/
+  },
   { what: "a conflict marker", files: /./, pattern: /^(?:<{7}|>{7}) /m }
 ]
 

@@ -3,10 +3,12 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
 /** The words after the program's name; none if they are not known. */
-export class CommandWords extends Context.Reference<CommandWords>()<"./commandWords.js", ReadonlyArray<string>>(
-  "./commandWords.js",
-  { defaultValue: () => [] }
-) {}
+export class CommandWords
+  extends Context.Reference<CommandWords>()<"@stevedore/cli/CommandWords", ReadonlyArray<string>>(
+    "@stevedore/cli/CommandWords",
+    { defaultValue: () => [] }
+  )
+{}
 
 /** How the program was started, to be shown before words of its own: `npx @stevedore/cli` where npm has started it. */
 export class ProgramName extends Context.Reference<ProgramName>()<"@stevedore/cli/ProgramName", string>(

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as ExitCode from "../print/exitCode.js"
 
 /** The input to the command is invalid; the service was not called. */
-export class InvalidInput extends Schema.TaggedError<InvalidInput>("./invalidInput.js")("InvalidInput", {
+export class InvalidInput extends Schema.TaggedError<InvalidInput>("@stevedore/cli/InvalidInput")("InvalidInput", {
   kind: ErrorKind.field("input"),
   /** The option, variable or file. */
   input: Schema.String,

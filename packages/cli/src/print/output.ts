@@ -71,7 +71,7 @@ export interface TerminalSize {
 }
 
 /** The tag of the output. */
-export class Output extends Context.Tag("./output.js")<Output, Service>() {}
+export class Output extends Context.Tag("@stevedore/cli/Output")<Output, Service>() {}
 
 /** The same output without optional lines: only results and failures. */
 export const quiet = (output: Service): Service => ({
