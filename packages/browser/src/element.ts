@@ -184,9 +184,13 @@ export const define = (name: string): void => {
       }
 
       async #show(): Promise<void> {
-        await (this.#shell ??= this.#build())
+        await this.#built()
         const isKnown = this.queue !== undefined || isInUse || await hasUnfinished()
         if (isKnown && this.isConnected) await this.#load()
+      }
+
+      #built(): Promise<void> {
+        return this.#shell ??= this.#build()
       }
 
       async #build(): Promise<void> {
@@ -239,7 +243,7 @@ export const define = (name: string): void => {
       }
 
       async #open(): Promise<View> {
-        await this.#shell
+        await this.#built()
         const { open } = await import("./internal/element/view.js")
         isInUse = true
         const view = open(this, this.#root)

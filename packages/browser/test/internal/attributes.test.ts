@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Metadata } from "@stevedore/core"
 import { vi } from "vitest"
 import { read } from "../../src/internal/element/attributes.js"
 
@@ -8,9 +9,9 @@ const host = (attributes: Readonly<Record<string, string>>) => ({
   getAttribute: (name: string) => attributes[name] ?? null
 })
 
-const told = (attributes: Readonly<Record<string, string>>) => {
+const told = (attributes: Readonly<Record<string, string>>, isMetadata?: typeof Metadata.isValid) => {
   const console = vi.spyOn(globalThis.console, "error").mockImplementation(() => undefined)
-  const attribute = read(host(attributes))
+  const attribute = read(host(attributes), isMetadata)
   const said = console.mock.calls.map(([words]) => words)
   console.mockRestore()
   return { ...attribute, said }
@@ -43,6 +44,14 @@ describe("the attributes of the element", () => {
       const { areWrong, limits, said } = told({ "max-size": text, "max-total": text })
       assert.deepStrictEqual([limits.size, limits.total, areWrong, said.length], [size, size, false, 0], text)
     }
+  })
+
+  it("have metadata within its bounds, where it is known what these are", () => {
+    const metadata = "{\"an album\":\"7\"}"
+    assert.isFalse(told({ metadata }).areWrong)
+    const { areWrong, said } = told({ metadata }, Metadata.isValid)
+    assert.isTrue(areWrong)
+    assert.include(String(said[0]), metadata)
   })
 
   it("are what they say, or absent", () => {

@@ -44,8 +44,11 @@ const record = (text: string): Readonly<Record<string, string>> | undefined => {
 /** What was said of wrong attributes: each is said once in a page. */
 const said = new Set<string>()
 
-/** Reads the attributes. The console names each wrong one. */
-export const read = (host: Pick<Element, "getAttribute" | "localName">): Attributes => {
+/** Reads the attributes. The console names each wrong one. What metadata may be is known where files are taken. */
+export const read = (
+  host: Pick<Element, "getAttribute" | "localName">,
+  isMetadata: (value: Readonly<Record<string, string>>) => boolean = () => true
+): Attributes => {
   let areWrong = false
   const of = <A>(name: string, decode: (text: string) => A | undefined, wanted: string): A | undefined => {
     const text = host.getAttribute(name)?.trim() ?? ""
@@ -66,6 +69,10 @@ export const read = (host: Pick<Element, "getAttribute" | "localName">): Attribu
     accept: of("accept", types, "a list of types, such as image/*,.pdf")
   }
   const files = of("files", count, "a whole number")
-  const metadata = of("metadata", record, "JSON of names and texts, such as {\"album\":\"7\"}")
+  const lawful = (text: string) => {
+    const value = record(text)
+    return value !== undefined && isMetadata(value) ? value : undefined
+  }
+  const metadata = of("metadata", lawful, "JSON of names and texts, such as {\"album\":\"7\"}")
   return { limits, files, metadata, areWrong }
 }

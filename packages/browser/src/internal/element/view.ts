@@ -1,3 +1,4 @@
+import { isValid } from "@stevedore/core/Metadata"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as BrowserStevedore from "../../BrowserStevedore.js"
@@ -10,6 +11,7 @@ import * as UploadQueue from "../../UploadQueue.js"
 import type { Item, Limits, Snapshot } from "../../UploadQueueModel.js"
 import * as Words from "../../words.js"
 import { english } from "../../words/english.js"
+import { additionOf } from "../queueEntry.js"
 import type { Arrival } from "./arrivals.js"
 import type { Attributes } from "./attributes.js"
 import { read } from "./attributes.js"
@@ -23,9 +25,7 @@ import { style } from "./viewStyle.js"
 /** The largest file of the standard profile. */
 const largestFile = 10_000_000_000
 
-type KnownLimits = Limits & { readonly size: number }
-
-const limitsOf = (host: StevedoreUpload, attributes: Attributes): KnownLimits => {
+const limitsOf = (host: StevedoreUpload, attributes: Attributes): Limits & { readonly size: number } => {
   const limits: Limits = { ...attributes.limits, ...host.limits }
   return { ...limits, size: limits.size ?? largestFile }
 }
@@ -102,7 +102,7 @@ const makeAsking = (queue: OwnedUploadQueue) => {
 /** Everything below the place to drop. */
 export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
   const words = host.words ?? english
-  const attributes = read(host)
+  const attributes = read(host, isValid)
   const limits = limitsOf(host, attributes)
   const queue = queueOf(host, attributes.files, limits)
   /** The files that are being added, by name and size. */
@@ -208,19 +208,15 @@ export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
     take: async (arrivals) => {
       const intake = await intakeOf(arrivals)
       if (intake.additions.length + intake.refused.length === 0) return
-      for (const { file, name = file.webkitRelativePath || file.name } of intake.additions) {
-        arriving.set(`${file.size} ${name}`, file)
-      }
-      const now = read(host)
+      const additions = intake.additions.map(additionOf)
+      for (const { file, name } of additions) arriving.set(`${file.size} ${name}`, file)
+      const now = read(host, isValid)
       const metadata = host.metadata ?? now.metadata ?? host.upload?.metadata
-      const owner = Words.text(words, words.reasons.owner)
-      const { ids, refused } = queue.add(
-        now.areWrong ? [] : intake.additions.map((addition) => ({ ...addition, metadata }))
-      )
+      const { ids, refused } = queue.add(now.areWrong ? [] : additions.map((addition) => ({ ...addition, metadata })))
       arriving.clear()
       const told: Details["refused"]["refused"] = [
         ...intake.refused.map(({ name, reason }) => ({ name, message: Words.text(words, words.reasons[reason]) })),
-        ...now.areWrong ? intake.additions.map(({ file, name = file.name }) => ({ name, message: owner })) : [],
+        ...now.areWrong ? additions.map(({ name }) => ({ name, message: Words.text(words, words.reasons.owner) })) : [],
         ...refused.map(({ name, reason, size }) => ({ name, message: Words.refusal(words, { reason, size }, limits) }))
       ]
       refusals.show(told)

@@ -258,7 +258,7 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
           })
         )
       )
-      // the uploaded ones stand in the order in which they came to their end
+      // the uploaded ones stand with the newest first
       assert.deepStrictEqual(Object.fromEntries(shown.map(({ begins, direction }) => [begins, direction])), {
         "Inter": "ltr",
         "مقابل": "rtl",

@@ -94,6 +94,23 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         assert.deepStrictEqual(page.errors?.() ?? [], [])
       }))
 
+    it.scoped("has its place to drop also where it was given files before it stood in the document", () =>
+      Effect.gen(function*() {
+        const { page } = yield* Page.opened()
+        const shown = yield* inPage(page, async () => {
+          const upload = document.createElement("stevedore-upload")
+          void upload.add([new File(["early"], "early.txt")])
+          document.body.append(upload)
+          for (let tries = 0; tries < 100; tries++) {
+            const root = upload.shadowRoot
+            if (root?.querySelector("#drop") && root.textContent?.includes("early.txt")) return true
+            await new Promise((resolve) => setTimeout(resolve, 50))
+          }
+          return false
+        }, null)
+        assert.isTrue(shown)
+      }))
+
     it.scoped("takes only files, of a drop once, and of a paste only what is meant for it", () =>
       Effect.gen(function*() {
         const { page } = yield* Page.opened()
