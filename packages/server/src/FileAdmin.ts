@@ -2,18 +2,16 @@
  * What whoever runs a service asks of its rows: which files there are, of all tenants, how much each tenant has, and what waits
  * for somebody.
  *
- * It needs `@effect/sql` and `@effect/experimental`, which nothing else here does. It is therefore not in the package's index:
- * import it from `@stevedore/server/FileAdmin`.
+ * It needs `@effect/sql` and `@effect/experimental`. It is therefore not in the package's index: import it from `@stevedore/server/FileAdmin`.
  */
 import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import type { FileRow } from "./FileTable.js"
-import { MOST_DELIVERIES, TableFailed } from "./FileTable.js"
-import { type Row, toFile } from "./internal/fileRow.js"
+import { MOST_DELIVERIES, type TableFailed } from "./FileTable.js"
+import { firstOf, type Row, to, toFile } from "./internal/fileRow.js"
 import { now } from "./SqlDatabase.js"
 
 /**
@@ -111,9 +109,6 @@ const ofEvent = ({ attempts, file_id: id, kind, settled_at: since, tenant }: Unt
     : `its hook was called ${attempts} times, and is not called any more`
 })
 
-const to = (operation: string) => <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, TableFailed> =>
-  Effect.mapError(effect, (cause) => new TableFailed({ operation, cause }))
-
 /**
  * The questions to a database that has the tables: `SqlFileTable.layer` makes them.
  *
@@ -139,7 +134,7 @@ export const layer: Layer.Layer<FileAdmin, never, SqlClient.SqlClient> = Layer.e
         ),
       find: (id) =>
         sql<Row>`select * from stevedore_file where id = ${id}`.pipe(
-          Effect.map(([row]) => Option.map(Option.fromNullable(row), toFile)),
+          Effect.map(firstOf),
           to("find a file")
         ),
       usage: sql<Usage>`select tenant, sum(bytes) as bytes, sum(files) as files from stevedore_usage

@@ -243,14 +243,8 @@ export const origins: Effect.Effect<ReadonlyArray<string>, SettingInvalid> = Eff
 
 /** One of a few words. */
 const choice = <const Words extends ReadonlyArray<string>>(name: string, ...words: Words) => {
-  const variable = `${PREFIX}${name}`
   const isWord = (text: string): text is Words[number] => words.includes(text)
-  return Effect.flatMap(
-    optional(variable),
-    Effect.transposeMapOption((text) =>
-      isWord(text) ? Effect.succeed(text) : Effect.fail(invalid(variable, `expected one of ${words.join(", ")}`))
-    )
-  )
+  return Effect.map(checked(`${PREFIX}${name}`, `one of ${words.join(", ")}`, isWord), Option.filter(isWord))
 }
 
 /**

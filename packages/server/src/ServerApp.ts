@@ -442,28 +442,9 @@ export const make = (
     )
   })
 
-/**
- * What whoever runs the service has to know, although it answers: that there is no room left, and what cannot be read of the
- * store, as far as is known. A line each.
- *
- * @category combinators
- */
-export const notes: Effect.Effect<ReadonlyArray<string>, never, FileStore> = Effect.gen(function*() {
-  const store = yield* FileStore
-  const room = yield* Effect.match(store.room ?? Effect.succeed(Infinity), {
-    onFailure: ({ message }) => [`room: the disk does not say what it has: ${message}`],
-    onSuccess: (left) => left > 0 ? [] : ["room: there is none, and uploads are refused until files are removed"]
-  })
-  const unreadable = yield* store.unreadable ?? Effect.succeed([])
-  return [
-    ...room,
-    ...unreadable.map((key) => `cannot be read: ${key}`)
-  ]
-})
-
 /** What is wrong, in a line; none if nothing is. What hangs is wrong too, and nobody waits for it. */
 const checked = (
-  what: "database" | "store",
+  what: "database" | "store" | "room",
   check: Effect.Effect<unknown, { readonly code?: string; readonly message: string }>
 ): Effect.Effect<ReadonlyArray<string>> =>
   Effect.disconnect(check).pipe(
@@ -475,6 +456,31 @@ const checked = (
       ]
     })
   )
+
+/**
+ * What whoever runs the service has to know, although it answers: that there is no room left, and what cannot be read of the
+ * store, as far as is known. A line each.
+ *
+ * @category combinators
+ */
+export const notes: Effect.Effect<ReadonlyArray<string>, never, FileStore> = Effect.gen(function*() {
+  const store = yield* FileStore
+  const room = yield* checked(
+    "room",
+    (store.room ?? Effect.succeed(Infinity)).pipe(
+      Effect.mapError(({ message }) => ({ message: `the disk does not say what it has: ${message}` })),
+      Effect.filterOrFail(
+        (left) => left > 0,
+        () => ({ message: "there is none, and uploads are refused until files are removed" })
+      )
+    )
+  )
+  const unreadable = yield* store.unreadable ?? Effect.succeed([])
+  return [
+    ...room,
+    ...unreadable.map((key) => `cannot be read: ${key}`)
+  ]
+})
 
 /**
  * Why the service cannot answer, a line each, such as `database: …`; none if it can: its table and its store answer, each within

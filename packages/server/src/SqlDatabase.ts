@@ -2,8 +2,7 @@
  * What everything agrees on that keeps rows in PostgreSQL, for any number of processes, or in SQLite, for one: which of the two
  * it is, its clock, and how tables are made.
  *
- * It needs `@effect/sql` and `@effect/experimental`, which nothing else here does. It is therefore not in the package's index:
- * import it from `@stevedore/server/SqlDatabase`.
+ * It needs `@effect/sql` and `@effect/experimental`. It is therefore not in the package's index: import it from `@stevedore/server/SqlDatabase`.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Migrator from "@effect/sql/Migrator"

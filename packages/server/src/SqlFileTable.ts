@@ -12,9 +12,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { FileRow, FileTableService, NewFile, Quota } from "./FileTable.js"
-import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS, TableFailed } from "./FileTable.js"
-import { KeptMetadata, type Row, toFile } from "./internal/fileRow.js"
+import type { FileTableService, NewFile, Quota } from "./FileTable.js"
+import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS } from "./FileTable.js"
+import { firstOf, KeptMetadata, type Row, to, toFile } from "./internal/fileRow.js"
 import * as Lifecycle from "./internal/lifecycle.js"
 import { float, isPostgres, Lasting, migrate as migrating, now, run } from "./SqlDatabase.js"
 
@@ -169,12 +169,7 @@ export const migrate: Effect.Effect<void, MigrationError | SqlError, SqlClient.S
   }
 })
 
-const firstOf = (rows: ReadonlyArray<Row>): Option.Option<FileRow> => Option.map(Option.fromNullable(rows[0]), toFile)
-
 const isNotEmpty = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0
-
-const to = (operation: string) => <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A, TableFailed, R> =>
-  Effect.mapError(effect, (cause) => new TableFailed({ operation, cause }))
 
 /** The statements of a database, and the fragments that they are made of. */
 interface State {
@@ -324,9 +319,9 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
           .pipe(
             to("find a file"),
             Effect.map(([row]) =>
-              Option.map(Option.fromNullable(row), ({ now, ...row }) => {
+              Option.map(Option.fromNullable(row), (row) => {
                 const file = toFile(row)
-                return { ...file, state: Lifecycle.stateAt(file, now) }
+                return { ...file, state: Lifecycle.stateAt(file, row.now) }
               })
             )
           ),

@@ -79,6 +79,12 @@ const asSent = (
 
 const KEY = /^files\/([^/]+)\/([^/]+)$/
 
+/** The tenant and the file that a key names. */
+const namedBy = (key: string) => {
+  const [, tenant, id] = KEY.exec(key) ?? []
+  return tenant === undefined || id === undefined ? undefined : { tenant: decodeURIComponent(tenant), id }
+}
+
 /** The parts of an app of storage, which its steps share. */
 interface State {
   readonly store: FileStoreService
@@ -93,8 +99,8 @@ interface State {
 /** Whether the bytes of an upload may still come. */
 const checkWaiting = ({ options, table }: State, key: string) =>
   options.overwrites === true ? Effect.void : Effect.gen(function*() {
-    const [, tenant = "", id = ""] = KEY.exec(key) ?? []
-    const row = yield* table.find(decodeURIComponent(tenant), id)
+    const { id = "", tenant = "" } = namedBy(key) ?? {}
+    const row = yield* table.find(tenant, id)
     if (!Option.exists(row, ({ state }) => Lifecycle.meanings[state].takesBytes)) {
       return yield* StorageRefused.make("AccessDenied", { reason: "The upload is over" })
     }
@@ -158,8 +164,8 @@ const handle = (state: State, request: HttpServerRequest.HttpServerRequest) =>
       yield* Clock.currentTimeMillis
     )
     const key = yield* StorageRequest.keyIn(signing.bucket, verified.path.slice((signing.path ?? "").length))
-    const [, tenant] = KEY.exec(key) ?? []
-    if (tenant !== undefined) yield* observer.authorized(tenant)
+    const named = namedBy(key)
+    if (named !== undefined) yield* observer.authorized(named.tenant)
     switch (request.method) {
       case "PUT": {
         const { partNumber = "", uploadId = "" } = verified.query

@@ -371,7 +371,8 @@ describe("a service at work", () => {
       (store) => ({ ...store, room: StorageRefused.make("InternalError") }),
       200,
       /^ok\nroom: the disk does not say/
-    ]
+    ],
+    ["a disk that hangs", (store) => ({ ...store, room: hangs }), 200, /^ok\nroom: no answer/]
   ])(
     "names what fails when it is asked whether it is ready: %s",
     ([, instead, status, text]) =>

@@ -1,6 +1,10 @@
+import type { SqlError } from "@effect/sql/SqlError"
 import * as Metadata from "@stevedore/core/Metadata"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { FileRow, FileState } from "../FileTable.js"
+import { TableFailed } from "../FileTable.js"
 
 /** A row of the table of files. */
 export interface Row {
@@ -45,3 +49,12 @@ export const toFile = (row: Row): FileRow => ({
   settledAt: row.settled_at === 0 ? undefined : row.settled_at,
   expiresAt: row.expires_at
 })
+
+/** The file of the first row, if there is one. */
+export const firstOf = (rows: ReadonlyArray<Row>): Option.Option<FileRow> =>
+  Option.map(Option.fromNullable(rows[0]), toFile)
+
+/** Says of which operation of the table a statement was, where it fails. */
+export const to =
+  (operation: string) => <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A, TableFailed, R> =>
+    Effect.mapError(effect, (cause) => new TableFailed({ operation, cause }))

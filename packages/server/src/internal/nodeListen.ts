@@ -58,7 +58,9 @@ const listening = (server: Server, host: string, port: number, option: "port" | 
       resume(
         new ServeFailed({
           option,
-          problem: `cannot listen on ${host}:${port} (${code}): use another port`
+          problem: `cannot listen on ${host}:${port} (${code}): use another port${
+            option === "port" ? ", or 0 for any free port" : ""
+          }`
         })
       )
     })

@@ -84,9 +84,8 @@ export const watched = (
   Effect.map(Effect.runtime<never>(), (runtime) => {
     const all = new WeakMap<IncomingMessage, Known>()
     const sockets = new WeakMap<Socket, { readonly read: number; readonly written: number }>()
-    const state = { inFlight: 0 }
-    const moved = (change: number) =>
-      Effect.suspend(() => Metric.set(ServerMetrics.requestsInFlight, state.inFlight += change))
+    // of all servers of the process, as the gauge is
+    const moved = (change: 1 | -1) => Metric.incrementBy(ServerMetrics.requestsInFlight, change)
     server.on("request", (request, response) => {
       const [id, begun] = Runtime.runSync(runtime)(
         Effect.all([requestIdOf(header(request)), Clock.currentTimeMillis, moved(1)])
