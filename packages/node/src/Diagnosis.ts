@@ -97,12 +97,12 @@ const settled = <R>(check: Check<R>, found: Found): Effect.Effect<Finding, never
     : check.run(found).pipe(
       Effect.timeoutFail({ duration: limit, onTimeout: () => Trial.problem(`timed out after ${limit}`) }),
       Effect.match({
-        onSuccess: ({ found: words, note = "", untried = false }) =>
+        onSuccess: ({ found: words, note = "", untried: isUntried = false }) =>
           findingOf(check, {
-            outcome: untried ? "skipped" : note === "" ? "passed" : "warning",
+            outcome: isUntried ? "skipped" : note === "" ? "passed" : "warning",
             found: words,
             remedy: note,
-            because: untried ? "notGiven" : undefined
+            because: isUntried ? "notGiven" : undefined
           }),
         onFailure: ({ found: words, remedy = check.remedy, unauthorized = false }) =>
           findingOf(check, {
@@ -129,10 +129,11 @@ export const findings = (
   { proxy, service }: Service,
   extras: Extras,
   left: Array<Left>
-): Stream.Stream<Finding, never, Needs> => {
-  const found: Found = { service, proxy, ...contentsFor(service), left }
-  return Stream.mapEffect(Stream.fromIterable(Checks.all(extras)), (check) => settled(check, found))
-}
+): Stream.Stream<Finding, never, Needs> =>
+  Stream.suspend(() => {
+    const found: Found = { service, proxy, ...contentsFor(service), left }
+    return Stream.mapEffect(Stream.fromIterable(Checks.all(extras)), (check) => settled(check, found))
+  })
 
 /**
  * The findings where no service can be tried.

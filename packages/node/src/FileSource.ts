@@ -234,24 +234,25 @@ const open = (file: SourceFile): Effect.Effect<OpenSource, SourceError, Scope.Sc
 
 const opened = (file: SourceFile, handle: FileHandle): OpenSource => {
   const { size } = file.fingerprint
-  const buffers = new ReadBufferPool(Math.min(readSize, size))
   // What is sent in one piece is read once, into one buffer
-  const pair = size > WritePace.least ? buffers.take : Effect.sync((): ReadBuffers => {
-    const buffer = readBuffer(size)
-    return [buffer, buffer]
-  })
+  const buffers = size > WritePace.least
+    ? new ReadBufferPool(Math.min(readSize, size)).take
+    : Effect.sync((): ReadBuffers => {
+      const buffer = readBuffer(size)
+      return [buffer, buffer]
+    })
   return {
     section: (range) =>
       Effect.succeed({
         range,
         body: (observe) =>
-          Effect.map(pair, (pair) => ({
+          Effect.map(buffers, (pair) => ({
             _tag: "NativeBody",
             content: new FileRange(file, handle, range, observe, pair)
           }))
       }),
     readThrough: (range, observe) =>
-      Effect.scoped(Effect.flatMap(pair, (pair) =>
+      Effect.scoped(Effect.flatMap(buffers, (pair) =>
         Effect.tryPromise({
           try: async (signal) => {
             for await (const _ of new FileRange(file, handle, range, observe, pair)) {

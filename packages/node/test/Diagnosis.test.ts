@@ -29,9 +29,10 @@ describe("a diagnosis", () => {
     Effect.gen(function*() {
       const left: Array<Diagnosis.Left> = []
       const proxy = { origin: "http://proxy.example:3128" }
-      const findings = Chunk.toReadonlyArray(
-        yield* Stream.runCollect(Diagnosis.findings({ service, proxy }, extras, left))
-      )
+      const stream = Diagnosis.findings({ service, proxy }, extras, left)
+      const findings = Chunk.toReadonlyArray(yield* Stream.runCollect(stream))
+      // a second run begins anew
+      assert.deepStrictEqual(Chunk.toReadonlyArray(yield* Stream.runCollect(stream)), findings)
       assert.deepStrictEqual(findings.map(({ check }) => check), [...Diagnosis.checkIds])
       assert.deepStrictEqual(findings.map(({ outcome }) => outcome), [
         "failed",

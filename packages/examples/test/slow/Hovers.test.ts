@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import ts from "typescript"
 import { root } from "../../../../.ci/packages.mjs"
@@ -36,7 +36,7 @@ const service = ts.createLanguageService({
   getScriptFileNames: () => [user, ...doors],
   getScriptVersion: () => "1",
   getScriptSnapshot: (path) => {
-    const content = path === user ? text : ts.sys.fileExists(path) ? readFileSync(path, "utf8") : undefined
+    const content = read(path)
     return content === undefined ? undefined : ts.ScriptSnapshot.fromString(content)
   },
   getCurrentDirectory: () => root,

@@ -83,12 +83,6 @@ const rateLimit: Check<Needs> = {
       }))
 }
 
-const settled = (found: Found, fileId: string) => {
-  const at = found.left.findIndex((one) => one.fileId === fileId)
-  const one = found.left[at]
-  if (one !== undefined) found.left[at] = { ...one, kind: "file" }
-}
-
 const complete: Check<Needs> = {
   id: "complete",
   title: "Complete",
@@ -100,11 +94,11 @@ const complete: Check<Needs> = {
       const [single, multipart] = [yield* present(found.single), yield* present(found.multipart)]
       const etag = found.singleReceipt?.etag
       yield* problemFrom(api.completeUpload({ ...single, etag, size: found.singleContent.byteLength }))
-      settled(found, single.fileId)
+      Trial.settle(found.left, single.fileId)
       found.fileId = single.fileId
       const parts = yield* present(found.partReceipts)
       yield* problemFrom(api.completeLargeUpload({ ...multipart, parts }))
-      settled(found, multipart.fileId)
+      Trial.settle(found.left, multipart.fileId)
       found.fileId = multipart.fileId
       return { found: "single and multipart" }
     })

@@ -159,7 +159,7 @@ const learnMediaType = (prober: Prober, content: Uint8Array, answers: ReadonlyAr
       const known: Known = { "{etag}": put.headers["etag"], "{file_id}": value, "{size}": content.byteLength }
       const body = given === "none" ? undefined : filled(given, known)
       const completed = yield* prober.ask("completeUpload", id, body)
-      if (Probe.isFine(completed)) prober.left.splice(-1, 1, { fileId: id, kind: "file", bytes: content.byteLength })
+      if (Probe.isFine(completed)) Trial.settle(prober.left, id)
       told.push(completed, yield* prober.ask("file", id))
     }
     const found = names.find((_, index) => told.some((answer) => shows(answer, typeOf(index))))
@@ -181,13 +181,14 @@ const single = (prober: Prober, content: Uint8Array) =>
       }
       return
     }
+    const before = prober.left.length
     const [first] = ProfileProbe.ids(prober, opened)
     if (first !== undefined) prober.left.push({ fileId: first.id, kind: "session", bytes: size })
     const stored = yield* putSingle(prober, href, content)
     if (!Probe.isFine(stored)) return
     const completed = yield* completeSingle(prober, opened, stored.headers["etag"] ?? "", size)
     if (completed === undefined) return
-    prober.left.splice(0, prober.left.length, { fileId: completed.id, kind: "file", bytes: size })
+    prober.left.splice(before, prober.left.length - before, { fileId: completed.id, kind: "file", bytes: size })
     const record = yield* readBack(prober, completed.id, content)
     yield* learnMediaType(prober, content, [opened, completed.answer, record])
   })

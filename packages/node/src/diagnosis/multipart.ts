@@ -53,8 +53,6 @@ const putPart = (prober: Prober, href: string, bytes: Uint8Array) =>
 interface Sent {
   readonly number: number
   readonly etag: string
-  /** In bytes. */
-  readonly size: number
 }
 
 interface Opened {
@@ -83,11 +81,6 @@ const ordered = (prober: Prober, slot: Names.Slot, words: ReadonlyArray<string>)
   return [...new Set([prober.name(slot.field), ...told.slice(0, 4), ...slot.names])]
 }
 
-const finished = ({ left }: Prober, { id, sent }: Opened): void => {
-  const at = left.findIndex(({ fileId }) => fileId === id)
-  if (at !== -1) left[at] = { fileId: id, kind: "file", bytes: sent.reduce((sum, { size }) => sum + size, 0) }
-}
-
 /** The first of these names with which an upload completes; undefined if none does. */
 const firstAccepted = (
   prober: Prober,
@@ -99,7 +92,7 @@ const firstAccepted = (
     for (const name of names) {
       const answer = yield* prober.ask("completeLargeUpload", opened.id, completeBody(opened, namesWith(name)))
       if (!Probe.isFine(answer)) continue
-      finished(prober, opened)
+      Trial.settle(prober.left, opened.id)
       return name
     }
     return undefined
@@ -122,7 +115,7 @@ const completeLarge = <E, R>(prober: Prober, first: Opened, another: Effect.Effe
       etags: [prober.name("completeEtag")]
     }
     const answer = yield* prober.ask("completeLargeUpload", first.id, completeBody(first, standard))
-    if (Probe.isFine(answer)) return finished(prober, first)
+    if (Probe.isFine(answer)) return Trial.settle(prober.left, first.id)
     const words = Probe.words(answer)
     const [numbers, etags] = [ordered(prober, completePartNumber, words), ordered(prober, completeEtag, words)]
     const list = Probe.isAbsent(answer)
@@ -208,7 +201,6 @@ const openLarge = (prober: Prober, content: Uint8Array) =>
         putPart(prober, urls[index]?.href ?? "", content.subarray(offset, offset + length)),
         (answer): Sent => ({
           number: index + 1,
-          size: length,
           etag: Probe.isFine(answer) ? answer.headers["etag"] ?? "" : ""
         })
       ))

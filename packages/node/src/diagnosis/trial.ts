@@ -41,6 +41,13 @@ export interface Left {
   readonly bytes: number
 }
 
+/** A session that was completed is a file. */
+export const settle = (left: Array<Left>, id: string): void => {
+  const at = left.findIndex(({ fileId }) => fileId === id)
+  const one = left[at]
+  if (one !== undefined) left[at] = { ...one, kind: "file" }
+}
+
 /** The content of trial uploads: bytes that nobody needs. */
 export const contentOf = (size: number): Uint8Array => {
   const content = new Uint8Array(size)

@@ -6,6 +6,8 @@ interface Group<E> {
   readonly contents: Array<string>
   /** Called with how the write ended. */
   readonly waiters: Array<(exit: Exit.Exit<void, E>) => void>
+  /** How the write ended, for who comes to wait only then. */
+  ended: Exit.Exit<void, E> | undefined
 }
 
 interface Queued {
@@ -44,7 +46,7 @@ export const make = <E>(
     })
 
   const begun = (path: string, content: string): Effect.Effect<void, E> => {
-    const group: Group<E> = { contents: [content], waiters: [] }
+    const group: Group<E> = { contents: [content], waiters: [], ended: undefined }
     waiting.set(path, group)
     const written = Effect.flatMap(turn(path), () => {
       waiting.delete(path)
@@ -53,6 +55,7 @@ export const make = <E>(
     return Effect.flatMap(Effect.exit(written), (exit) => {
       writing.delete(path)
       startNext()
+      group.ended = exit
       group.waiters.forEach((tell) => tell(exit))
       return exit
     })
@@ -63,6 +66,9 @@ export const make = <E>(
       const group = waiting.get(path)
       if (group === undefined) return begun(path, content)
       group.contents.push(content)
-      return Effect.async<void, E>((resume) => void group.waiters.push(resume))
+      return Effect.async<void, E>((resume) => {
+        if (group.ended === undefined) group.waiters.push(resume)
+        else resume(group.ended)
+      })
     }))
 }

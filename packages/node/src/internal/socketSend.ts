@@ -54,11 +54,10 @@ export const exchange = (
         lent.connection.sendAll(body, onSent)
         return Effect.map(restore(lent.connection.whole(longest)), (answer) => withoutBrotli(answer, longest))
       })
-      const over = () => {
+      const closed = Effect.flatMap(Effect.exit(answered), (exit) => {
         cancel()
-        return loan === undefined ? Effect.void : ConnectionPool.giveBack(loan)
-      }
-      const closed = Effect.flatMap(Effect.exit(answered), (exit) => Effect.zipRight(over(), exit))
+        return loan === undefined ? exit : Effect.zipRight(ConnectionPool.giveBack(loan), exit)
+      })
       return Effect.catchAll(closed, (broken) => {
         const failure = Effect.fail(unanswered(late, broken))
         return late ? failure : Effect.zipRight(pool.distrust(href), failure)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import * as DoctorClock from "../../src/diagnosis/clock.js"
+import * as Clock from "../../src/diagnosis/clock.js"
 
 type Offsets = Partial<Record<"storage" | "urls" | "service", number>>
 
@@ -12,11 +12,11 @@ const judged = ({ service, storage, urls }: Offsets) => {
     ...(urls === undefined ? [] : [{ owner: "urls" as const, offset: urls }]),
     ...(storage === undefined ? [] : [{ owner: "storage" as const, offset: storage }])
   ]
-  const result = DoctorClock.judge(readings)
+  const result = Clock.judge(readings)
   return { failed: "_tag" in result, found: result.found, advice: "_tag" in result ? result.remedy : result.note }
 }
 
-describe("the doctor's clock", () => {
+describe("the clock of a diagnosis", () => {
   it.each<readonly [Offsets, boolean, string, RegExp | undefined]>([
     [{}, false, "neither the service nor storage reports its time", undefined],
     [{ service: 1 }, false, "this machine's is the same as the service's", undefined],
