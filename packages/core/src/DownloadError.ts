@@ -65,7 +65,6 @@ export class DownloadCorrupted extends /* #__PURE__ */ TaggedError<DownloadCorru
   received: Schema.String,
   attempts: Recovery.attempts
 }) {
-  /** A second download of the same file may arrive intact. */
   override get message(): string {
     return `${this.fileId} arrived damaged: its ${this.algorithm} is ${this.received}, not ${this.expected}. ` +
       "Nothing was kept. Download it again; if that fails too, report it to the service."

@@ -66,6 +66,7 @@ export const table = {
   InvalidPartCount: ["input", 422, "none", "final"],
   InvalidUploadOption: ["input", 422, "none", "final"],
   UnfinishedUploadNotFound: ["input", 404, "none", "kept"],
+  // an immediate retry does not help
   UploadLocked: ["tryLater", 503, "none", "kept"],
   DeadlineUnreachable: ["tryLater", 503, "none", "late"],
 
@@ -82,6 +83,7 @@ export const table = {
   StorageRejected: ["refused", 502, "none", "gone"],
   StorageUnavailable: ["tryLater", 503, "retry", "kept"],
   EtagMissing: ["configuration", 502, "none", "final"],
+  // the same bytes may arrive intact
   ChecksumMismatch: ["tryLater", 503, "retry", "kept"],
 
   Unauthorized: ["configuration", 502, "none", "kept"],
@@ -99,6 +101,7 @@ export const table = {
   ContentUnverified: ["outcomeUnknown", 502, "none", "final"],
 
   DownloadIncomplete: ["tryLater", 502, "retry"],
+  // a second download may arrive intact
   DownloadCorrupted: ["tryLater", 502, "retryOnce"],
   InvalidChecksum: ["input", 422, "none"],
   InvalidRange: ["input", 422, "none"],

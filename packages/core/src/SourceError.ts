@@ -182,5 +182,4 @@ export type SourceError = typeof SourceError.Type
  * @category predicates
  */
 export const isSourceError = (value: unknown): value is SourceError =>
-  value instanceof EmptySource || value instanceof InvalidSource || value instanceof SourceChanged ||
-  value instanceof SourceUnreadable
+  SourceError.members.some((error) => value instanceof error)

@@ -219,7 +219,6 @@ export class ChecksumMismatch extends TaggedError<ChecksumMismatch>()("ChecksumM
   /** The checksum that storage returned, in base64. */
   stored: Schema.String
 }) {
-  /** A retry of the same bytes may arrive intact. */
   override get message(): string {
     return `Storage has other bytes of ${of(this)} than were sent: ${
       printable(`${this.algorithm} ${this.stored}`)

@@ -159,7 +159,6 @@ export class UploadLocked extends TaggedError<UploadLocked>()("UploadLocked", {
   fileName: Schema.String,
   attempts: Recovery.noAttempts
 }) {
-  /** An immediate retry does not help. */
   override get message(): string {
     return `${quoted(this.fileName)} is already being uploaded to this service. Wait for it, or upload it ` +
       "independently with resume: false."

@@ -103,7 +103,7 @@ const table: Readonly<Record<string, Module>> = {
   "effect/Array": {
     same: `NonEmptyReadonlyArray append chunksOf dedupe empty ensure filter findFirst flatMap get getSomes makeBy map
       max range replicate reverse sort zip scan`,
-    renamed: { isNonEmptyReadonlyArray: "isReadonlyArrayNonEmpty" },
+    renamed: { isNonEmptyReadonlyArray: "isReadonlyArrayNonEmpty", unsafeGet: "getUnsafe" },
     rewritten: "filterMap partition"
   },
   "effect/Cause": {

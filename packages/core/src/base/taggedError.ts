@@ -37,10 +37,10 @@ export function TaggedError<Self>(): <Tag extends keyof typeof ErrorKind.table, 
   >
 export function TaggedError(): (tag: keyof typeof ErrorKind.table, fields: Schema.Struct.Fields) => unknown {
   return (tag, fields) => {
-    const [, status, recovery] = ErrorKind.table[tag]
+    const [kind, status, recovery] = ErrorKind.table[tag]
     const base = Schema.TaggedError<object>(`@stevedore/core/${tag}`)(tag, {
       ...fields,
-      kind: ErrorKind.field(ErrorKind.table[tag][0])
+      kind: ErrorKind.field(kind)
     }, {
       [httpStatus]: status
     })

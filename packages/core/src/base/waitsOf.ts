@@ -1,5 +1,4 @@
-import type * as Duration from "effect/Duration"
-import * as Durations from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
@@ -18,7 +17,7 @@ export const waitsOf = <A>(
       const [next, , decision] = yield* schedule.step(now, undefined, state)
       if (ScheduleDecision.isDone(decision)) break
       const at = Math.max(now, ScheduleIntervals.start(decision.intervals))
-      waits.push(Durations.millis(at - now))
+      waits.push(Duration.millis(at - now))
       state = next
       now = at
     }

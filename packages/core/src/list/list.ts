@@ -52,8 +52,8 @@ export type Collected<A> =
   )
 
 /**
- * The ways to walk a list. They need only the `ServiceApi`, or nothing for a list of `Lists.provided`, and fail with a `ListError`. Nothing is requested before it
- * is needed, and running a walk twice returns the list twice.
+ * The ways to walk a list. They need only the `ServiceApi`, or nothing for a list of `Lists.provided`, and fail with a
+ * `ListError`. Nothing is requested before it is needed, and running a walk twice returns the list twice.
  */
 export interface Walks<out A, in F, in SortField extends string, out R = ServiceApi> {
   /** All items, in list order. */

@@ -49,8 +49,8 @@ export const usable = (
       clockOffset,
       openedAt,
       count: urls.length,
-      // as many of the one as of the other
-      parts: Arr.map(ranges, (range, index) => ({ partNumber: index + 1, range, url: urls[index] ?? urls[0] })),
+      // there are as many: a part without a URL of its own must not go to another's
+      parts: Arr.map(ranges, (range, index) => ({ partNumber: index + 1, range, url: Arr.unsafeGet(urls, index) })),
       inherited
     })
   )
