@@ -18,8 +18,6 @@ const table = (
 const ofOptions = (options: ReadonlyArray<Entry>) =>
   table(["option", ""], options.map((entry) => [code(Command.option(entry)), cell(entry.help)]))
 
-const everywhere = [...new Set(commands.flatMap(({ options }) => options.filter(RootHelp.isShared)))]
-
 const elsewhere = new Map(commands.flatMap(({ elsewhere, name, options, unneeded }) => [
   ...elsewhere.map((other) => [code(other), code(name)] as const),
   ...options.flatMap((entry) => entry.elsewhere.map((other) => [code(other), code(entry.names[0])] as const)),
@@ -45,7 +43,7 @@ const page = [
   ]),
   "",
   "## Every command",
-  ...ofOptions([...everywhere, ...RootHelp.options]),
+  ...ofOptions([...RootHelp.everywhere, ...RootHelp.options]),
   "",
   "## Coming from another tool",
   "",

@@ -4,13 +4,13 @@ import type * as Path from "@effect/platform/Path"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
-import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Page } from "../options/command.js"
 import { InvalidInput } from "../options/invalidInput.js"
 import { question } from "../options/nearest.js"
 import { type Entry, Given, type Words } from "../options/parameter.js"
+import { levelOf } from "../options/shared.js"
 import { isTrue } from "../options/values.js"
 import { Output } from "../print/output.js"
 import { commands, type Run } from "./commands.js"
@@ -90,7 +90,7 @@ const checkAction = ({ args, name, options }: Page, { names: [, action = ""], op
 
 const levelled = (level: Option.Option<string>) => <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Option.match(
-    Option.flatMap(level, (name) => Arr.findFirst(LogLevel.allLevels, ({ _tag }) => _tag.toLowerCase() === name)),
+    Option.flatMap(level, levelOf),
     {
       onNone: () => run,
       onSome: (level) => Logger.withMinimumLogLevel(run, level)
@@ -115,9 +115,16 @@ export interface Ready {
 
 const decodeFlag = Schema.decodeOption(isTrue.schema)
 
+/** What the last word of a flag says, if it is one. */
+const flagOf = (options: Words, name: string): Option.Option<boolean> =>
+  Option.flatMap(Option.fromNullable(options.get(name)?.at(-1)), decodeFlag)
+
 /** Whether options ask for JSON. */
-export const asksForJson = (options: Words): boolean =>
-  Option.contains(Option.flatMap(Option.fromNullable(options.get("--json")?.at(-1)), decodeFlag), true)
+export const asksForJson = (options: Words): boolean => Option.contains(flagOf(options, "--json"), true)
+
+/** Whether a flag is there that is not said to be off. */
+const isOn = (options: Words, name: string): boolean =>
+  options.has(name) && !Option.contains(flagOf(options, name), false)
 
 /** Finds what the words after the program's name stand for, with the defaults of the configuration file. */
 export const prepare = (
@@ -128,7 +135,7 @@ export const prepare = (
     const { names: [name], options } = all
     const [first] = options.keys()
     const ready = (run: Ready["run"]): Ready => ({ run, json: asksForJson(options) })
-    if (options.has("--help")) {
+    if (isOn(options, "--help")) {
       const named = Arr.findFirst(all.names, (name) => commands.some((command) => command.name === name))
       return ready(Help.show(Option.orElse(named, () => Option.fromNullable(name)), commands))
     }
@@ -138,7 +145,7 @@ export const prepare = (
       Given,
       options
     )
-    if (options.has("--version")) {
+    if (isOn(options, "--version")) {
       return ready(
         Effect.flatMap(Output, ({ lines }) => Effect.flatMap(Version.current, (version) => lines([version])))
       )

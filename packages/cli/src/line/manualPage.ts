@@ -1,5 +1,4 @@
 /** The manual page `stevedore(1)`, from the same data as the help. */
-import * as Arr from "effect/Array"
 import * as Command from "../options/command.js"
 import type { Entry } from "../options/parameter.js"
 import * as RootHelp from "./programHelp.js"
@@ -33,10 +32,6 @@ const command = (page: Command.Page): ReadonlyArray<string> => [
   ...page.examples.flatMap(example)
 ]
 
-// What all commands share is told once
-const shared = (pages: ReadonlyArray<Command.Page>): ReadonlyArray<Entry> =>
-  Arr.dedupe(pages.flatMap(({ options }) => options.filter(RootHelp.isShared)))
-
 /** The page in the format of `man`, for these commands. */
 export const render = (pages: ReadonlyArray<Command.Page>, version: string): string =>
   [
@@ -53,7 +48,7 @@ export const render = (pages: ReadonlyArray<Command.Page>, version: string): str
     heading("COMMANDS"),
     ...pages.flatMap(({ name, summary }) => definition(name, summary)),
     heading("OPTIONS"),
-    ...ofEntries([...RootHelp.options, ...shared(pages)], Command.option),
+    ...ofEntries([...RootHelp.options, ...RootHelp.everywhere], Command.option),
     heading("OPTIONS OF EACH COMMAND"),
     ...pages.flatMap(command),
     heading("ENVIRONMENT"),

@@ -32,11 +32,9 @@ export const accepts = {
 export const options: ReadonlyArray<Entry> = Object.values(accepts).map(({ entry }) => entry)
 
 /** Those that every command explains after its own: where the service is, and how much is printed. */
-const everywhere: ReadonlySet<Entry> = new Set(
-  Object.values({ ...connection, ...shared }).map(({ entry }) => entry)
-)
+export const everywhere: ReadonlyArray<Entry> = Object.values({ ...connection, ...shared }).map(({ entry }) => entry)
 
-export const isShared = (entry: Entry): boolean => everywhere.has(entry)
+export const isShared = (entry: Entry): boolean => everywhere.includes(entry)
 
 export const environment: ReadonlyArray<readonly [string, string]> = [
   ["STEVEDORE_BASE_URL", "URL of the service"],

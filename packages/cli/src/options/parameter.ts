@@ -63,14 +63,12 @@ export type Accepted<Parameters extends Readonly<Record<string, Parameter<unknow
   readonly [Name in keyof Parameters]: Effect.Effect.Success<Parameters[Name]>
 }
 
-const read = <A>({ schema }: Value<A>): (word: string) => Effect.Effect<A, string> => {
-  const decode = Schema.decode(schema)
-  return (word) =>
-    Effect.mapError(
-      decode(word),
-      (error) => ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message }) => message).join("; ")
-    )
-}
+// Where a word is read: what reads it is compiled then, and not for every option at every start
+const read = <A>({ schema }: Value<A>) => (word: string): Effect.Effect<A, string> =>
+  Effect.mapError(
+    Schema.decode(schema)(word),
+    (error) => ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message }) => message).join("; ")
+  )
 
 interface Described {
   readonly name: string

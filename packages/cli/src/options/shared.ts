@@ -1,5 +1,8 @@
 /** The options that several commands have. */
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as LogLevel from "effect/LogLevel"
+import type * as Option from "effect/Option"
 import * as LimitRate from "./limitRate.js"
 import { argument, flag, option } from "./parameter.js"
 import { choice, name, parsed, path, text } from "./values.js"
@@ -13,6 +16,10 @@ export const logLevel = option({
   takes: choice("all", "trace", "debug", "info", "warning", "error", "fatal", "none"),
   help: "Log what is of this level, or above it"
 })
+
+/** The level of this name, as `--log-level` takes it. */
+export const levelOf = (name: string): Option.Option<LogLevel.LogLevel> =>
+  Arr.findFirst(LogLevel.allLevels, ({ _tag }) => _tag.toLowerCase() === name)
 
 /** What every command takes: the verbosity, and a configuration file. */
 export const shared = {

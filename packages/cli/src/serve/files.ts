@@ -3,16 +3,11 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as FileAdmin from "@stevedore/server/FileAdmin"
 import type { FileRow } from "@stevedore/server/FileTable"
-import * as ServeSettings from "@stevedore/server/ServeSettings"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { createRequire } from "node:module"
-import * as Installed from "../options/installed.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import type { InvalidInput } from "../options/invalidInput.js"
 import { Output, type OutputFailed } from "../print/output.js"
-import * as ServeInstalled from "./installed.js"
-import { settingInvalid } from "./settingInvalid.js"
+import { layerOf, time, wrong } from "./rows.js"
 
 /** The options of the command. */
 export interface Options {
@@ -24,25 +19,8 @@ export interface Options {
   readonly json: boolean
 }
 
-const wrong = (input: string, problem: string) => new InvalidInput({ input, problem })
-
-/** The rows of the database that the environment names, or of a directory. */
-const rows = (options: Options) =>
-  Effect.gen(function*() {
-    const require = createRequire(import.meta.url)
-    const database = yield* Effect.mapError(ServeSettings.database, settingInvalid)
-    if (Option.isSome(database) && Option.isNone(options.directory)) {
-      yield* Installed.check("files", ServeInstalled.productionProblem(require))
-      const { files } = yield* Effect.promise(() => import("@stevedore/server/NodeProduction"))
-      return Layer.mapError(files(database.value), ({ option, problem }) => wrong(option, problem))
-    }
-    yield* Installed.check("files", ServeInstalled.problem(require))
-    const { files } = yield* Effect.promise(() => import("@stevedore/server/NodeServe"))
-    const directory = Option.getOrElse(options.directory, () => "stevedore-data")
-    return Layer.mapError(files(directory), ({ problem }) => wrong("--directory", problem))
-  })
-
-const time = (millis: number | undefined): string | null => millis === undefined ? null : new Date(millis).toISOString()
+const rows = ({ directory }: Options) =>
+  layerOf("files", directory, { database: ({ files }) => files, directory: ({ files }) => files })
 
 const reportOf = ({ createdAt, expiresAt, id, key, name, owner, reason, settledAt, size, state, tenant }: FileRow) => ({
   type: "file",

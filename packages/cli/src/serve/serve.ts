@@ -3,7 +3,6 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as ServeSettings from "@stevedore/server/ServeSettings"
-import * as Arr from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
@@ -18,6 +17,7 @@ import { createRequire } from "node:module"
 import { ProgramName } from "../options/commandWords.js"
 import * as Installed from "../options/installed.js"
 import { InvalidInput } from "../options/invalidInput.js"
+import { levelOf } from "../options/shared.js"
 import { endingWell } from "../print/askedToEnd.js"
 import { Output, type OutputFailed } from "../print/output.js"
 import type { Serving } from "../print/reports.js"
@@ -141,8 +141,6 @@ const inBucket = (options: Options, basePath: string | undefined, settings: Serv
     const report: typeof Serving.Type = { type: "listening", api: serving.baseUrl, profile }
     return { report, lines: ofBucket(yield* ProgramName, serving.baseUrl, JSON.stringify(profile, undefined, 2)) }
   })
-
-const levelOf = (name: string) => Arr.findFirst(LogLevel.allLevels, ({ _tag }) => _tag.toLowerCase() === name)
 
 /** With a log as the options say, or else the environment: each request has a line in it. */
 const logged = <A, E, R>(options: Options, serving: Effect.Effect<A, E, R>) =>

@@ -2,20 +2,15 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Identifiers from "@stevedore/server/Identifiers"
-import * as ServeSettings from "@stevedore/server/ServeSettings"
 import * as Tokens from "@stevedore/server/Tokens"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { createRequire } from "node:module"
-import * as Installed from "../options/installed.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import type { InvalidInput } from "../options/invalidInput.js"
 import { Output, type OutputFailed } from "../print/output.js"
-import * as ServeInstalled from "./installed.js"
-import { settingInvalid } from "./settingInvalid.js"
+import { layerOf, time, wrong } from "./rows.js"
 
 /** The options of the command. */
 export interface Options {
@@ -29,23 +24,8 @@ export interface Options {
   readonly json: boolean
 }
 
-const wrong = (input: string, problem: string) => new InvalidInput({ input, problem })
-
-/** The table of tokens: of the database that the environment names, or of a directory. */
-const table = (options: Options) =>
-  Effect.gen(function*() {
-    const require = createRequire(import.meta.url)
-    const database = yield* Effect.mapError(ServeSettings.database, settingInvalid)
-    if (Option.isSome(database) && Option.isNone(options.directory)) {
-      yield* Installed.check("token", ServeInstalled.productionProblem(require))
-      const { tokens } = yield* Effect.promise(() => import("@stevedore/server/NodeProduction"))
-      return Layer.mapError(tokens(database.value), ({ option, problem }) => wrong(option, problem))
-    }
-    yield* Installed.check("token", ServeInstalled.problem(require))
-    const { tokens } = yield* Effect.promise(() => import("@stevedore/server/NodeServe"))
-    const directory = Option.getOrElse(options.directory, () => "stevedore-data")
-    return Layer.mapError(tokens(directory), ({ problem }) => wrong("--directory", problem))
-  })
+const table = ({ directory }: Options) =>
+  layerOf("token", directory, { database: ({ tokens }) => tokens, directory: ({ tokens }) => tokens })
 
 const Scopes = Schema.NonEmptyArray(Tokens.Scope)
 
@@ -55,8 +35,6 @@ const scopesOf = (given: Option.Option<string>) =>
       Schema.decodeUnknown(Scopes)(text.split(",").map((one) => one.trim())),
       () => wrong("--scopes", "expected read, write, or both with a comma between")
     ))
-
-const time = (millis: number | undefined): string | null => millis === undefined ? null : new Date(millis).toISOString()
 
 const reportOf = ({ createdAt, expiresAt, id, owner, scopes, tenant }: Tokens.TokenRecord) => ({
   type: "token",

@@ -52,6 +52,13 @@ describe("the command", () => {
       }
     }))
 
+  it.live.each(["--help=false", "--version=false"])("%s is a flag that is off", (word) =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* invoke(["whoami", word])
+      assert.strictEqual(code, 2)
+      assert.match(stderr, /STEVEDORE_BASE_URL: not set/)
+    }))
+
   it.live("the help says that uploads lists unfinished uploads", () =>
     Effect.gen(function*() {
       for (const words of [["--help"], ["uploads", "--help"]]) {
