@@ -19,12 +19,17 @@ export const script = (setting: Setting) =>
     return { what: "bundled", script: join(setting.folder, "cli/bin.mjs") }
   })
 
-/** Its home in a run: what it keeps there, and whom it asks. */
+/** Its home in a run. */
+export const home = ({ folder }: Setting): Readonly<Record<string, string>> => ({
+  XDG_STATE_HOME: join(folder, "state"),
+  XDG_CACHE_HOME: join(folder, "cache")
+})
+
+/** Its home, and whom it asks. */
 export const environment = (setting: Setting, sink: Sink): Readonly<Record<string, string>> => ({
   STEVEDORE_BASE_URL: sink.origin,
   STEVEDORE_TOKEN: "api.loopback",
-  XDG_STATE_HOME: join(setting.folder, "state"),
-  XDG_CACHE_HOME: join(setting.folder, "cache"),
+  ...home(setting),
   NO_PROXY: "127.0.0.1"
 })
 

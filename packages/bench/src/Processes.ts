@@ -135,12 +135,19 @@ export interface Measured {
   readonly output: string
 }
 
-// The kernel adds a process to its parent's children when it has ended; nothing else may end meanwhile.
-const childrenCpu = (): number => {
-  const fields = readFileSync("/proc/self/stat", "latin1").split(") ")[1]?.split(" ") ?? []
-  const ticksASecond = 100
-  return (Number(fields[13]) + Number(fields[14])) / ticksASecond
+const ticksASecond = 100
+
+/** Seconds of user and system time, of these fields of what the kernel says of a process. */
+const cpuIn = (process: number | "self", first: number): number => {
+  const fields = readFileSync(`/proc/${process}/stat`, "latin1").split(") ")[1]?.split(" ") ?? []
+  return (Number(fields[first]) + Number(fields[first + 1])) / ticksASecond
 }
+
+/** Seconds of user and system time of a process that runs. */
+export const cpuOf = (pid: number): number => cpuIn(pid, 11)
+
+// The kernel adds a process to its parent's children when it has ended; nothing else may end meanwhile.
+const childrenCpu = (): number => cpuIn("self", 13)
 
 const memoryOf = (pid: number | undefined): number => {
   try {

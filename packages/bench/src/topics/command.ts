@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { rm } from "node:fs/promises"
-import { environment, node, script as scriptOf } from "../Command.js"
+import { environment, home, node, script as scriptOf } from "../Command.js"
 import * as Contenders from "../Contenders.js"
 import * as Contest from "../Contest.js"
 import * as Files from "../Files.js"
@@ -17,7 +17,6 @@ export const command: Topic = {
       const sink = yield* Processes.sink(setting.programs)
       const { script, what } = yield* scriptOf(setting)
       const env = environment(setting, sink)
-      const home = ["XDG_STATE_HOME", "XDG_CACHE_HOME"].flatMap((name) => env[name] ?? [])
       const [curl, ours, ...others] = yield* Contest.hold([
         Contenders.curlUpload(sink.origin, file),
         node(
@@ -32,7 +31,7 @@ export const command: Topic = {
         expected: { bytes: size },
         // it has never run here
         prepare: Effect.promise(async () => {
-          for (const folder of home) await rm(folder, { recursive: true, force: true })
+          for (const folder of Object.values(home(setting))) await rm(folder, { recursive: true, force: true })
         })
       })
       const ratio = (what: "cpu" | "wall") => (ours?.[what].median ?? NaN) / (curl?.[what].median ?? NaN)

@@ -1,13 +1,13 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { readFileSync } from "node:fs"
-import { mkdir } from "node:fs/promises"
+import { mkdtemp } from "node:fs/promises"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { script as scriptOf } from "../Command.js"
+import { home, node, script as scriptOf } from "../Command.js"
+import * as Contenders from "../Contenders.js"
 import { inOrderOf } from "../Contest.js"
 import * as Markdown from "../Markdown.js"
-import { type Command, ContenderFailed, started } from "../Processes.js"
+import { type Command, ContenderFailed, cpuOf, started } from "../Processes.js"
 import { summary } from "../Statistics.js"
 import type { Topic } from "../Topic.js"
 
@@ -65,11 +65,6 @@ const tusUpload = async ({ api }: Said): Promise<void> => {
   })
 }
 
-const cpuOf = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]?.split(" ") ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
-
 /** The milliseconds of its processor for each small file, once it is warm. */
 const measured = (service: Service, directory: string) =>
   Effect.gen(function*() {
@@ -105,29 +100,26 @@ export const serve: Topic = {
         {
           title: "`@tus/server` with its FileStore",
           requests: 2,
-          command: (directory) => ({
-            program: process.execPath,
-            words: [join(setting.programs, "contenders/tusServer.mjs"), directory]
-          }),
+          command: (directory) => Contenders.program(setting, "tusServer", "", [directory]),
           upload: tusUpload
         },
         {
           title: `**stevedore** \`serve\` over a directory, ${what}`,
           requests: 3,
-          command: (directory) => ({
-            program: process.execPath,
-            words: [script, "serve", "--port", "0", "--json", "--log-level", "warning", "--directory", directory],
-            env: { XDG_STATE_HOME: join(setting.folder, "state"), XDG_CACHE_HOME: join(setting.folder, "cache") }
-          }),
+          command: (directory) =>
+            node(
+              "",
+              [script, "serve", "--port", "0", "--json", "--log-level", "warning", "--directory", directory],
+              home(setting)
+            ),
           upload: stevedoreUpload
         }
       ]
       const rounds = yield* Effect.forEach(Array.from({ length: setting.runs }, (_, index) => index + 1), (round) =>
         Effect.forEach(inOrderOf(round, services), (service) =>
           Effect.gen(function*() {
-            const directory = join(setting.folder, `serve-${round}-${service.requests}`)
-            yield* Effect.promise(() =>
-              mkdir(directory)
+            const directory = yield* Effect.promise(() =>
+              mkdtemp(join(setting.folder, "serve-"))
             )
             return { service, millis: yield* measured(service, directory) }
           })))
