@@ -79,9 +79,9 @@ const obligations = [
   ],
   [
     "an AGENTS.md of at most 80 lines in files, on the line of Effect 3",
-    ({ files, version }, path) =>
-      !version.startsWith("0.") ||
-      (files?.includes("AGENTS.md") && readFileSync(`${path}/AGENTS.md`, "utf8").trim().split("\n").length <= 80)
+    (manifest, path) =>
+      isForEffect4(manifest) || (manifest.files?.includes("AGENTS.md") &&
+        readFileSync(`${path}/AGENTS.md`, "utf8").trim().split("\n").length <= 80)
   ],
   ...["README.md", "CHANGELOG.md", "LICENSE"].map((file) => /** @type {const} */ ([
     `a ${file} that says something`,
