@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import type { Page } from "../options/command.js"
 import { InvalidInput } from "../options/invalidInput.js"
 import { question } from "../options/nearest.js"
-import { type Entry, Given, type Words } from "../options/parameter.js"
+import { type Entry, Given, isOption, type Words } from "../options/parameter.js"
 import { levelOf } from "../options/shared.js"
 import { isTrue } from "../options/values.js"
 import { Output } from "../print/output.js"
@@ -78,10 +78,12 @@ const checkToken = ({ names: [command], options }: Line): Effect.Effect<void, In
     : Effect.void
 
 /** What is typed for one action of a command, and given to another. */
-const checkAction = ({ args, name, options }: Page, { names: [, action = ""], options: typed }: Line) => {
+const checkAction = ({ args, name, options }: Page, { names: [, ...given], options: typed }: Line) => {
+  const [action = ""] = given
   const isAction = args.some(({ choices }) => choices.includes(action))
-  const strange = options.find(({ actions, names: [name] }) =>
-    isAction && actions.length > 0 && !actions.includes(action) && typed.has(name)
+  const isTyped = (entry: Entry) => isOption(entry) ? typed.has(entry.names[0]) : args.indexOf(entry) < given.length
+  const strange = [...args, ...options].find((entry) =>
+    isAction && entry.actions.length > 0 && !entry.actions.includes(action) && isTyped(entry)
   )
   return strange === undefined
     ? Effect.void

@@ -73,13 +73,16 @@ const read = <A>({ schema }: Value<A>) => (word: string): Effect.Effect<A, strin
 interface Described {
   readonly name: string
   readonly help: string
+  readonly actions?: ReadonlyArray<string>
 }
+
+const forActions = (actions: ReadonlyArray<string>, help: string): string =>
+  actions.length === 0 ? help : `${actions.join(", ")}: ${help}`
 
 interface OfOption extends Described {
   /** Another name of it: a letter, or a word. */
   readonly alias?: string
   readonly elsewhere?: ReadonlyArray<string>
-  readonly actions?: ReadonlyArray<string>
 }
 
 interface Taking<A> extends OfOption {
@@ -97,7 +100,7 @@ const entryOfOption = ({ actions = [], alias, elsewhere = [], help, name }: OfOp
   repeated: false,
   optional: true,
   actions,
-  help: actions.length === 0 ? help : `${actions.join(", ")}: ${help}`
+  help: forActions(actions, help)
 })
 
 const taking = <A>(option: Taking<A>): Entry => {
@@ -142,7 +145,7 @@ interface OfArgument<A> extends Described {
   readonly takes: Value<A>
 }
 
-const entryOfArgument = <A>({ help, name, takes: { choices, isPath } }: OfArgument<A>): Entry => ({
+const entryOfArgument = <A>({ actions = [], help, name, takes: { choices, isPath } }: OfArgument<A>): Entry => ({
   names: [name],
   elsewhere: [],
   placeholder: undefined,
@@ -150,8 +153,8 @@ const entryOfArgument = <A>({ help, name, takes: { choices, isPath } }: OfArgume
   isPath,
   repeated: false,
   optional: true,
-  actions: [],
-  help: choices.length === 0 ? help : `${help}: ${choices.join(", ")}`
+  actions,
+  help: forActions(actions, choices.length === 0 ? help : `${help}: ${choices.join(", ")}`)
 })
 
 /** An argument. */

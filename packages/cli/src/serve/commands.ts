@@ -70,7 +70,7 @@ const serve = make({
 
 const tokens = {
   action: argument({ name: "ACTION", takes: choice("create", "list", "revoke"), help: "What to do" }),
-  id: optionalArgument({ name: "ID", takes: name, help: "revoke: the id of the token, which list shows" }),
+  id: optionalArgument({ name: "ID", takes: name, actions: ["revoke"], help: "the id of the token, which list shows" }),
   tenant: option({
     name: "tenant",
     takes: text("NAME"),
@@ -119,7 +119,7 @@ const token = make({
 
 const looking = {
   action: argument({ name: "ACTION", takes: choice("ls", "show", "usage", "stuck"), help: "What to do" }),
-  id: optionalArgument({ name: "ID", takes: name, help: "show: the id of the file" }),
+  id: optionalArgument({ name: "ID", takes: name, actions: ["show"], help: "the id of the file" }),
   tenant: option({
     name: "tenant",
     takes: text("NAME"),

@@ -37,10 +37,12 @@ const firsts: Readonly<Record<string, ReadonlyArray<Case>>> = {
   ],
   token: [
     [["list", "--directory", "nothing"], /there is no service in nothing/],
+    [["create", "ann", "--directory", "nothing"], /ID: means nothing to token create/],
     [["list"], /the database cannot be used \(ECONNREFUSED\)/, { STEVEDORE_SERVE_DATABASE_URL: nowhere }]
   ],
   files: [
     [["ls", "--directory", "nothing"], /there is no service in nothing/],
+    [["ls", "acme", "--directory", "nothing"], /ID: means nothing to files ls/],
     [["ls"], /the database cannot be used \(ECONNREFUSED\)/, { STEVEDORE_SERVE_DATABASE_URL: nowhere }]
   ],
   bucket: [[["check"], /STEVEDORE_SERVE_BUCKET: not set/]],
