@@ -14,15 +14,6 @@ import * as BulkInstalled from "./installed.js"
 import type { DatabaseFailed, JobFailed, JobStopped, Place } from "./model.js"
 import type { Options } from "./options.js"
 
-export {
-  /** The database cannot be used. */
-  DatabaseFailed,
-  /** The job has failed, or some of its files have. */
-  JobFailed,
-  /** What is true of every file has stopped the job: it goes on by the same command. */
-  JobStopped
-} from "./model.js"
-
 const usualVariable = "STEVEDORE_DATABASE_URL"
 
 const invalid = (input: string, problem: string) => new InvalidInput({ input, problem })
@@ -42,7 +33,7 @@ const variableOf = (name: string) =>
  * The database of a command: what `--database-env` or `--store` names, or else the variable `STEVEDORE_DATABASE_URL`, or
  * else a file of SQLite among the state of this user.
  */
-export const place = (
+const place = (
   { databaseEnv, store }: Pick<Options, "databaseEnv" | "store">
 ): Effect.Effect<Place, InvalidInput> =>
   Effect.gen(function*() {

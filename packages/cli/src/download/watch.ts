@@ -33,7 +33,7 @@ const total = (files: number, { done, failed, there }: Counts, columns: number):
   return ProgressBar.drawn(Measure.percent(settled, files), [words, []], columns)
 }
 
-export const lines = (
+const lines = (
   active: ReadonlyArray<Active>,
   files: number,
   counts: Counts,

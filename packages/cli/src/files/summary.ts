@@ -7,11 +7,6 @@ import type * as UploadReports from "../print/uploadReports.js"
 import type { Outcome } from "./outcome.js"
 import type { SkipReason } from "./paths.js"
 
-export type {
-  /** What became of a file. */
-  Outcome
-} from "./outcome.js"
-
 /** The files that failed for one reason. */
 export interface Failures {
   /** The `_tag` of the error. */

@@ -93,7 +93,7 @@ const checkNames = (filters: Filters.Filters): Either.Either<Filters.Filters, In
 const AnyRecord = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 /** The list with this name. */
-export const listOf = (resource: string): Either.Either<AnyList, InvalidInput> => {
+const listOf = (resource: string): Either.Either<AnyList, InvalidInput> => {
   if (resource.startsWith("/")) {
     return Either.right(asSent(Lists.make({ path: resource, item: AnyRecord }).untyped, AnyRecord))
   }
@@ -113,7 +113,7 @@ export const listOf = (resource: string): Either.Either<AnyList, InvalidInput> =
 const shownFields = [["id"], ["title", "name", "text", "email"], ["created_at"]]
 
 /** An item as columns: its id, its name or title, and when it was created. */
-export const row = (item: object): ReadonlyArray<string> => {
+const row = (item: object): ReadonlyArray<string> => {
   const fields = new Map<string, unknown>(Object.entries(item))
   return shownFields.map((names) => {
     const found = names.map((name) => fields.get(name)).find((value) =>

@@ -15,11 +15,6 @@ import type { FileError } from "./fileError.js"
 import { messageOf } from "./message.js"
 import * as UploadReports from "./uploadReports.js"
 
-export type {
-  /** An error about a file, as it is reported. */
-  FileError
-} from "./fileError.js"
-
 /** A failure: its `_tag`, its kind, the fields of that error, and its message, which names the next step. */
 export const Failure = Schema.Struct(
   { _tag: Schema.String, kind: ErrorKind, message: Schema.String },

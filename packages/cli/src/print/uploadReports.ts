@@ -5,11 +5,6 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { UploadedFile } from "./uploadedFile.js"
 
-export type {
-  /** An uploaded file, as it is reported. */
-  UploadedFile
-} from "./uploadedFile.js"
-
 /** A file that was not uploaded, because there was no need to, or because it is none. */
 export const Skipped = Schema.Struct({
   type: Schema.Literal("skipped"),

@@ -37,7 +37,7 @@ const below = (path: string) =>
   })
 
 /** A remembered file as columns: id, path, size, and when it was uploaded. */
-export const row = ({ fileId, path, size, uploadedAt }: Manifest.UploadedFile): ReadonlyArray<string> => [
+const row = ({ fileId, path, size, uploadedAt }: Manifest.UploadedFile): ReadonlyArray<string> => [
   fileId,
   path,
   Measure.bytes(size),

@@ -16,11 +16,6 @@ import * as ProgressBar from "../print/progressBar.js"
 import * as Reports from "../print/reports.js"
 import { type CallsLeft, none } from "./callsLeft.js"
 
-export type {
-  /** How many calls are left, and how long the rate limit makes them take. */
-  CallsLeft
-} from "./callsLeft.js"
-
 type Shown = Pick<FileToUpload, "path" | "name" | "size">
 
 /** Is notified when each upload starts and ends. */
