@@ -224,7 +224,10 @@ export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError, Sq
     Layer.build,
     Effect.scoped,
     Effect.asVoid,
-    Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 5 })
+    // the layer of messages dies of the error that it meets where another process is first
+    Effect.sandbox,
+    Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 5 }),
+    Effect.unsandbox
   )
 )
 

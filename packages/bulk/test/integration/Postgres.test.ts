@@ -1,9 +1,11 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Bulk, BulkRunner, BulkSources } from "@stevedore/bulk"
+import * as BulkCluster from "@stevedore/bulk/Cluster"
 import * as BulkQueue from "@stevedore/bulk/Queue"
+import * as SqlFileTable from "@stevedore/server/SqlFileTable"
 import { FaultScript, Sandbox } from "@stevedore/testing"
-import { Effect, Fiber, Layer, Schedule, Stream } from "effect"
+import { Array, Effect, Exit, Fiber, Layer, Schedule, Stream } from "effect"
 import { sources } from "../support/lives.js"
 import type { Postgres } from "../support/postgres.js"
 import { postgres } from "../support/postgres.js"
@@ -21,6 +23,24 @@ const runner = (database: Postgres, files: ReturnType<typeof sources>) =>
     )),
     Layer.provide(database.layer)
   )
+
+describe("the tables in PostgreSQL", () => {
+  it.live("are made once by processes that start at once on an empty database", () =>
+    Effect.gen(function*() {
+      const { named } = yield* postgres
+      const makers = { bulk: Bulk.migrate, cluster: BulkCluster.migrate, files: SqlFileTable.migrate }
+      for (const turn of Array.range(1, 5)) {
+        for (const [name, migrate] of Object.entries(makers)) {
+          const database = yield* named(`${name}_${turn}`)
+          // those of the cluster come after those of bulk, where one is first
+          if (name === "cluster") yield* Effect.provide(Bulk.migrate, database.layer)
+          const made = Array.makeBy(6, () => Effect.exit(Effect.provide(migrate, Layer.fresh(database.layer))))
+          const exits = yield* Effect.all(made, { concurrency: 6 })
+          assert.deepStrictEqual(Array.map(exits, String), Array.map(exits, () => String(Exit.void)), name)
+        }
+      }
+    }).pipe(Effect.scoped), 120_000)
+})
 
 describe("a job in PostgreSQL", () => {
   it.live("is done by two runners that start at once on an empty database", () =>
