@@ -2,9 +2,10 @@
 import { Data, Effect, Schedule } from "effect"
 import { execFileSync, spawn } from "node:child_process"
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { connect, createServer } from "node:net"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePort } from "../../../.ci/free-port.mjs"
 
 export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{ readonly message: string }> {}
 
@@ -23,15 +24,6 @@ const owner = (): { uid?: number; gid?: number } => {
   const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }))
   return { uid: id("-u"), gid: id("-g") }
 }
-
-const freePort = Effect.async<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
 
 const listens = (port: number) =>
   Effect.async<void, PostgresFailed>((resume) => {
@@ -69,7 +61,7 @@ export const start = Effect.gen(function*() {
     },
     catch: (cause) => new PostgresFailed({ message: `initdb failed: ${String(cause)}` })
   })
-  const port = yield* freePort
+  const port = yield* Effect.promise(freePort)
   yield* Effect.acquireRelease(
     Effect.sync(() =>
       spawn(join(path, "postgres"), ["-D", data, "-p", `${port}`, "-c", "listen_addresses=127.0.0.1", "-k", folder], {

@@ -2,9 +2,10 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, layer } from "@effect/vitest"
 import type { SandboxOptions } from "@stevedore/testing"
 import { FaultScript } from "@stevedore/testing"
-import { Context, Effect, Layer, Option, Schedule } from "effect"
-import { freePort, type Postgres, postgres } from "../support/postgres.js"
-import { prepared, script } from "../support/processes.js"
+import { Context, Effect, Layer, Option } from "effect"
+import { freePort } from "../../../../.ci/free-port.mjs"
+import { type Postgres, postgres } from "../support/postgres.js"
+import { prepared, script, until } from "../support/processes.js"
 
 class Prepared extends Context.Tag("test/Drivers")<Prepared, {
   readonly postgres: Postgres
@@ -13,9 +14,6 @@ class Prepared extends Context.Tag("test/Drivers")<Prepared, {
 }>() {}
 
 const slow: SandboxOptions.Options = { faults: FaultScript.on("put").always().delay("150 millis") }
-
-const until = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
-  Effect.repeat(condition, { until: (is) => is, schedule: Schedule.spaced("20 millis") })
 
 const prepare = Effect.all({ postgres, clusterRunner: script("clusterRunner"), oneJob: script("oneJob") })
 
@@ -32,18 +30,20 @@ layer(Layer.scoped(Prepared, prepare), { excludeTestServices: true, timeout: 120
           { count: 120, chunkSize: 10 },
           slow
         )
-        const member = Effect.flatMap(freePort, (port) => runner(database.url, { CLUSTER_PORT: `${port}` }))
+        const member = Effect.flatMap(Effect.promise(freePort), (port) =>
+          runner(database.url, { CLUSTER_PORT: `${port}` }))
         const members = yield* Effect.all([member, member])
         yield* reached(5)
         // either may be up much later than the other, with all chunks at that one
-        const holder = Effect.findFirst(members, (one) => Effect.map(heldBy(one), (held) => held > 0))
-        const killed = yield* Effect.flatten(Effect.repeat(Effect.delay(holder, "20 millis"), { until: Option.isSome }))
+        const holder = Effect.findFirst(members, (one) =>
+          Effect.map(heldBy(one), (held) => held > 0))
+        const killed = yield* Effect.flatten(until("a runner holds a chunk", holder, Option.isSome))
         yield* killed.signal("SIGKILL")
-        yield* until(Effect.map(heldBy(killed), (held) => held === 0))
+        yield* until("the other has taken its chunks", heldBy(killed), (held) => held === 0)
         yield* proof
         // the cluster has nothing left of what has ended, but for what a killed runner had to delete
         const messages = Effect.flatMap(SqlClient, (sql) => sql`select id from cluster_messages`)
-        yield* until(Effect.map(sql(messages), (rows) => rows.length <= 8))
+        yield* until("their messages are gone", sql(messages), ({ length }) => length <= 8)
       }),
     120_000
   )

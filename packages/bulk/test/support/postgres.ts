@@ -3,9 +3,9 @@ import { Effect, Redacted, Schedule } from "effect"
 import type { ChildProcess } from "node:child_process"
 import { execFileSync, spawn } from "node:child_process"
 import { chownSync, mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePort } from "../../../../.ci/free-port.mjs"
 import { postgresPath } from "../../../../.ci/optional-suites.mjs"
 
 const binary = (name: string): string => join(postgresPath ?? "", name)
@@ -17,19 +17,9 @@ const user = (): { uid?: number; gid?: number } => {
   return { uid: id("-u"), gid: id("-g") }
 }
 
-/** A port of loopback that nobody listens on. */
-export const freePort = Effect.async<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
-
 /** A PostgreSQL of its own, in a directory of its own, on loopback. */
 export const postgres = Effect.gen(function*() {
-  const port = yield* freePort
+  const port = yield* Effect.promise(freePort)
   const owner = user()
   const folder = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "stevedore-postgres-"))),

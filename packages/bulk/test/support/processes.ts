@@ -87,7 +87,15 @@ const served = (options: SandboxOptions.Options) =>
   })
 
 /** What a test waited for did not happen. */
-class Missed extends Data.TaggedError("Missed")<{ readonly what: string }> {}
+class Missed extends Data.TaggedError("Missed")<{ readonly what: string }> {
+  override readonly message = `it has not come to this: ${this.what}`
+}
+
+/** What holds once it is so, asked every few milliseconds for at most 40 seconds. */
+export const until = <A, E, R>(what: string, asked: Effect.Effect<A, E, R>, is: (value: A) => boolean) =>
+  Effect.repeat(Effect.delay(asked, "20 millis"), { until: is }).pipe(
+    Effect.timeoutFail({ duration: "40 seconds", onTimeout: () => new Missed({ what }) })
+  )
 
 /** A process that can be seen and ended from here. */
 export interface Process {
@@ -170,13 +178,7 @@ export const prepared = (
       there,
       sql,
       /** Once so many files are there. */
-      reached: (count: number) =>
-        Effect.repeat(there, { until: (there) => there >= count, schedule: Schedule.spaced("10 millis") }).pipe(
-          Effect.timeoutFail({
-            duration: "40 seconds",
-            onTimeout: () => new Missed({ what: `${count} files are there` })
-          })
-        ),
+      reached: (count: number) => until(`${count} files are there`, there, (there) => there >= count),
       /** The chunks that a runner has claimed. */
       heldBy: ({ name }: Process) =>
         sql(Effect.flatMap(SqlClient, (sql) =>

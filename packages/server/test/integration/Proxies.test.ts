@@ -5,7 +5,7 @@ import { Downloads, Uploads, UploadSources } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
 import { Data, Effect, Schedule, Stream } from "effect"
 import { spawn } from "node:child_process"
-import { createServer } from "node:net"
+import { freePort } from "../../../../.ci/free-port.mjs"
 import * as NodeServe from "../../src/NodeServe.js"
 
 const MIB = 1024 * 1024
@@ -13,15 +13,6 @@ const MIB = 1024 * 1024
 const { PATH } = process.env
 
 class ProxySilent extends Data.TaggedError("ProxySilent")<{ readonly said: string }> {}
-
-/** A port that was free a moment ago. */
-const freePort = Effect.async<number>((resume) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
 
 interface Proxy {
   readonly file: string
@@ -100,8 +91,8 @@ describe("a service behind a proxy as the guide has it", () => {
         assert.isDefined(proxy)
         const fs = yield* FileSystem.FileSystem
         const folder = yield* fs.makeTempDirectoryScoped()
-        const port = yield* freePort
-        const servicePort = yield* freePort
+        const port = yield* Effect.promise(freePort)
+        const servicePort = yield* Effect.promise(freePort)
         const { baseUrl, token } = yield* NodeServe.serve({
           directory: `${folder}/data`,
           port: servicePort,

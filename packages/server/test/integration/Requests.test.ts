@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Downloads } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
 import { Effect, HashMap, Logger, Redacted, Schedule, Stream } from "effect"
-import { createServer } from "node:net"
+import { freePort } from "../../../../.ci/free-port.mjs"
 import * as NodeServe from "../../src/NodeServe.js"
 
 /** The lines about requests, each as its annotations. */
@@ -21,12 +21,7 @@ describe("the port of metrics", () => {
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-requests-" })
-      const free = yield* Effect.async<number>((resume) => {
-        const server = createServer().listen(0, "127.0.0.1", () => {
-          const address = server.address()
-          server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
-        })
-      })
+      const free = yield* Effect.promise(freePort)
       const { baseUrl } = yield* NodeServe.serve({ directory, metricsPort: free })
       const asked = (url: string) => Effect.promise(() => fetch(url).then(({ status }) => status))
       const apart = `http://127.0.0.1:${free}`

@@ -1,7 +1,7 @@
 import { Effect, ExecutionStrategy, Exit, Layer, Schedule, Scope } from "effect"
 import { spawn } from "node:child_process"
-import { createServer } from "node:net"
 import { Builder, By, Capabilities, type WebDriver } from "selenium-webdriver"
+import { freePort } from "../../../../../.ci/free-port.mjs"
 import { webkitPaths } from "../../../../../.ci/optional-suites.mjs"
 import { Engine, script, type Session, type Tab } from "./engine.js"
 import { largestNamed } from "./processes.js"
@@ -46,19 +46,12 @@ const display: Effect.Effect<string, never, Scope.Scope> = Effect.flatMap(
     })
 )
 
-const freePort: Effect.Effect<number> = Effect.async((resume) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
-  })
-})
-
 const answers = (url: string) =>
   Effect.tryPromise((signal) => fetch(`${url}/status`, { signal })).pipe(Effect.retry(Schedule.spaced("50 millis")))
 
 const driverOn = (display: string) =>
   Effect.gen(function*() {
-    const port = yield* freePort
+    const port = yield* Effect.promise(freePort)
     const { pid } = yield* running({
       words: [webkitPaths?.driver ?? "WebKitWebDriver", `--port=${port}`, "--host=127.0.0.1"],
       environment: {
