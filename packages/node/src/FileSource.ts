@@ -76,12 +76,11 @@ const fromPlace = (
   Effect.gen(function*() {
     const mediaType = givenType ?? mediaTypeOf(name) ?? mediaTypeOf(path) ?? "application/octet-stream"
     const place: SourcePlace = { path, within, name, identity }
-    yield* Effect.mapError(Files.inspect(place), orMisnamed(path))
+    const fingerprint = yield* Effect.mapError(Files.inspect(place), orMisnamed(path))
     yield* checkDescription(name, mediaType)
     if (identity === "") {
       yield* new InvalidSource({ fileName: name, field: "fingerprint", expected: "an identity that is not empty" })
     }
-    const fingerprint = yield* Files.inspectOpened(place)
     return {
       _tag: "RepeatableSource",
       held: false,
@@ -227,10 +226,7 @@ export const spooled = <E>(
 const mediaTypeOf = (name: string): string | null => mime.getType(`/${name}`)
 
 const open = (file: SourceFile): Effect.Effect<OpenSource, SourceError, Scope.Scope> =>
-  Files.open(file).pipe(
-    Effect.map((handle) => opened(file, handle)),
-    Effect.tap((source) => source.unchanged)
-  )
+  Effect.map(Files.open(file), (handle) => opened(file, handle))
 
 const opened = (file: SourceFile, handle: FileHandle): OpenSource => {
   const { size } = file.fingerprint

@@ -140,8 +140,12 @@ describe("what it takes, by count", () => {
 
   it.scopedLive("a small file", () =>
     Effect.gen(function*() {
-      const { fibers, steps } = yield* perFile({})
-      withinBudget({ "small file: steps": steps, "small file: fibers": fibers })
+      const { fibers, fileCalls, steps } = yield* perFile({})
+      withinBudget({
+        "small file: steps": steps,
+        "small file: fibers": fibers,
+        "small file: calls of the file system": fileCalls
+      })
     }))
 
   it.scopedLive("a small file under a limit that allows everything", () =>
@@ -156,8 +160,12 @@ describe("what it takes, by count", () => {
   it.scopedLive("a small file with the ledger on disk", () =>
     Effect.gen(function*() {
       const directory = join(yield* Temporary.directory, "ledger")
-      const { fibers, steps } = yield* perFile({ ledger: { directory } })
-      withinBudget({ "small file with the ledger: steps": steps, "small file with the ledger: fibers": fibers })
+      const { fibers, fileCalls, steps } = yield* perFile({ ledger: { directory } })
+      withinBudget({
+        "small file with the ledger: steps": steps,
+        "small file with the ledger: fibers": fibers,
+        "small file with the ledger: calls of the file system": fileCalls
+      })
     }))
 
   it("a file by its size, over a network that was not measured yet", () => {

@@ -80,26 +80,13 @@ const opened = ({ name, path, within }: SourcePlace): Promise<NodeFs.FileHandle>
     NodeFs.open(path, flags) :
     Within.open({ path, within }, flags, () => new SourceUnreadable({ fileName: name, reason: "NotAFile" }))
 
-/** Before it is opened, because opening a device can have side effects. */
+/** What it is, if this user may read it. It is not opened, because opening a device can have side effects. */
 export const inspect = (place: SourcePlace): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
-  attempt(place.name, () => fingerprintAt(place))
-
-/** One step each, here and below: with several for each file, they would cost more than what they do. */
-export const inspectOpened = (place: SourcePlace): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
-  untilFree(attempt(place.name, async () => {
-    const handle = await opened(place)
-    try {
-      return await fingerprintOf(handle, place)
-    } finally {
-      await handle.close().catch(() => undefined)
-    }
-  }))
-
-export const open = (place: SourcePlace): Effect.Effect<NodeFs.FileHandle, SourceUnreadable, Scope.Scope> =>
-  untilFree(released(
-    attempt(place.name, () => opened(place)),
-    (handle) => Effect.promise(() => handle.close().catch(() => undefined))
-  ))
+  attempt(place.name, async () => {
+    const found = await fingerprintAt(place)
+    await NodeFs.access(place.path, constants.R_OK)
+    return found
+  })
 
 const aspects = ["identity", "size", "modified"] as const
 
@@ -127,6 +114,17 @@ export const checkUnchanged = (file: SourceFile, now: SourceFingerprint): Either
   const changed = difference(file, now)
   return changed === undefined ? Either.void : Either.left(changed)
 }
+
+/** One step, here and below: with several for each file, they would cost more than what they do. */
+export const open = (file: SourceFile): Effect.Effect<NodeFs.FileHandle, SourceError, Scope.Scope> =>
+  untilFree(released(
+    attempt(file.name, () => opened(file)),
+    (handle) => Effect.promise(() => handle.close().catch(() => undefined))
+  )).pipe(
+    Effect.tap((handle) =>
+      Effect.flatMap(attempt(file.name, () => fingerprintOf(handle, file)), (now) => checkUnchanged(file, now))
+    )
+  )
 
 /** The handle reveals writes to the file; the path reveals another file in its place. */
 export const unchanged = (file: SourceFile, handle: NodeFs.FileHandle): Effect.Effect<void, SourceError> =>

@@ -1,10 +1,15 @@
 import { Effect, Exit, Layer, RuntimeFlags, Supervisor } from "effect"
+import { createHook } from "node:async_hooks"
 
-/** What an effect took: its steps in Effect's run loop, and its fibers. No noise moves either. */
+/** What an effect took: its steps in Effect's run loop, its fibers, and its calls of the file system. No noise moves one. */
 export interface Steps {
   readonly steps: number
   readonly fibers: number
+  readonly fileCalls: number
 }
+
+// as Node names what goes to a thread of its pool for a file
+const ofFiles: ReadonlySet<string> = new Set(["FSREQCALLBACK", "FSREQPROMISE", "FILEHANDLECLOSEREQ"])
 
 class Counter extends Supervisor.AbstractSupervisor<void> {
   steps = 0
@@ -24,14 +29,24 @@ class Counter extends Supervisor.AbstractSupervisor<void> {
 export const counted = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<readonly [A, Steps], E, R> =>
   Effect.suspend(() => {
     const counter = new Counter()
+    let fileCalls = 0
+    const hook = createHook({
+      init: (_, type) => {
+        if (ofFiles.has(type)) fileCalls++
+      }
+    }).enable()
     return Effect.exit(effect).pipe(
+      Effect.ensuring(Effect.sync(() => hook.disable())),
       Effect.provide(Layer.merge(Supervisor.addSupervisor(counter), RuntimeFlags.enableOpSupervision)),
-      Effect.flatMap((exit) => Exit.map(exit, (value) => [value, { steps: counter.steps, fibers: counter.fibers }]))
+      Effect.flatMap((exit) =>
+        Exit.map(exit, (value) => [value, { steps: counter.steps, fibers: counter.fibers, fileCalls }])
+      )
     )
   })
 
 /** What one of so many more took. */
 export const between = (few: Steps, many: Steps, by: number): Steps => ({
   steps: (many.steps - few.steps) / by,
-  fibers: (many.fibers - few.fibers) / by
+  fibers: (many.fibers - few.fibers) / by,
+  fileCalls: (many.fileCalls - few.fileCalls) / by
 })
