@@ -127,8 +127,11 @@ const running = (options: Options) =>
 
     /** Waits for chunks of these jobs, each of which has its own queue, and no more for those of any other. */
     const takeFrom = (jobs: ReadonlyArray<JobRows.RunningRow>) => {
+      // The first taker of a queue begins alone. The store has an RcMap of queues, which makes two of one that two ask for
+      // at the same time, and ends only one of them with its scope (effect 3.22.4): the other would keep the process up.
+      const slotsOf = (id: number) => FiberMap.unsafeHas(takers, `${id}/0`) ? chunksAtOnce(sql) : 1
       const wanted = new Map<string, number>(
-        jobs.flatMap(({ id }) => Array.from({ length: chunksAtOnce(sql) }, (_, slot) => [`${id}/${slot}`, id] as const))
+        jobs.flatMap(({ id }) => Array.from({ length: slotsOf(id) }, (_, slot) => [`${id}/${slot}`, id] as const))
       )
       const idle = Array.from(takers, ([key]) => key).filter((key) => !wanted.has(key) && !busy.has(key))
       return Effect.zipRight(
