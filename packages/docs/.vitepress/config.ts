@@ -93,7 +93,8 @@ export default defineConfig({
             { text: "systemd", link: "/guide/systemd" },
             { text: "cron", link: "/guide/cron" },
             { text: "Docker and Kubernetes", link: "/guide/containers" },
-            { text: "Jobs over several machines", link: "/guide/bulk" }
+            { text: "Jobs over several machines", link: "/guide/bulk" },
+            { text: "Files for agents", link: "/guide/agents" }
           ]
         },
         {

@@ -4,6 +4,7 @@ import * as BulkCommands from "../bulk/commands.js"
 import * as DoctorCommands from "../doctor/commands.js"
 import * as DownloadCommands from "../download/commands.js"
 import * as ListCommands from "../list/commands.js"
+import * as McpCommands from "../mcp/commands.js"
 import { make, type Page } from "../options/command.js"
 import { optionalArgument } from "../options/parameter.js"
 import { ofService } from "../options/shared.js"
@@ -49,6 +50,7 @@ export const commands = [
   UploadCommands.commands.uploaded,
   DownloadCommands.commands.download,
   BulkCommands.commands.bulk,
+  McpCommands.commands.mcp,
   UploadCommands.commands.limit,
   ListCommands.commands.file,
   ListCommands.commands.projects,

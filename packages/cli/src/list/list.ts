@@ -7,7 +7,7 @@ import * as ErrorKind from "@stevedore/core/ErrorKind"
 import { ExactNumber } from "@stevedore/core/Json"
 import type { ListError } from "@stevedore/core/ListError"
 import * as Records from "@stevedore/core/ListRecords"
-import type { ItemOptions, Walks } from "@stevedore/core/Lists"
+import type { ItemOptions, Page, Walks } from "@stevedore/core/Lists"
 import * as Lists from "@stevedore/core/Lists"
 import * as Metrics from "@stevedore/core/Metrics"
 import type { ServiceApi } from "@stevedore/core/ServiceApi"
@@ -47,17 +47,25 @@ export class CheckpointNotWritten
 /** A list, with its items as the service sends them. */
 export interface AnyList {
   readonly path: string
+  readonly page: (
+    options: { readonly cursor?: string | undefined; readonly pageSize?: number | undefined }
+  ) => Effect.Effect<Page<object>, ListError, ServiceApi>
   readonly marked: (
     options: Readonly<Record<string, unknown>> & ItemOptions<string>
   ) => Stream.Stream<Marked<object>, ListError, ServiceApi>
 }
 
 const asSent = <A, I extends object>(
-  { marked, path }: Walks<A, Readonly<Record<string, unknown>>, string>,
+  { marked, page, path }: Walks<A, Readonly<Record<string, unknown>>, string>,
   record: Schema.Schema<A, I>
 ): AnyList => {
   const encode = Schema.encodeSync(record)
-  return { path, marked: (options) => Stream.map(marked(options), ({ at, item }) => ({ at, item: encode(item) })) }
+  return {
+    path,
+    page: (options) =>
+      Effect.map(page(options), (page) => ({ ...page, items: page.items.map((item) => encode(item)) })),
+    marked: (options) => Stream.map(marked(options), ({ at, item }) => ({ at, item: encode(item) }))
+  }
 }
 
 const lists: Readonly<Record<string, AnyList>> = {
@@ -93,7 +101,7 @@ const checkNames = (filters: Filters.Filters): Either.Either<Filters.Filters, In
 const AnyRecord = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 /** The list with this name. */
-const listOf = (resource: string): Either.Either<AnyList, InvalidInput> => {
+export const listOf = (resource: string): Either.Either<AnyList, InvalidInput> => {
   if (resource.startsWith("/")) {
     return Either.right(asSent(Lists.make({ path: resource, item: AnyRecord }).untyped, AnyRecord))
   }
@@ -113,7 +121,7 @@ const listOf = (resource: string): Either.Either<AnyList, InvalidInput> => {
 const shownFields = [["id"], ["title", "name", "text", "email"], ["created_at"]]
 
 /** An item as columns: its id, its name or title, and when it was created. */
-const row = (item: object): ReadonlyArray<string> => {
+export const row = (item: object): ReadonlyArray<string> => {
   const fields = new Map<string, unknown>(Object.entries(item))
   return shownFields.map((names) => {
     const found = names.map((name) => fields.get(name)).find((value) =>

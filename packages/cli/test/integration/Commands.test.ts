@@ -20,6 +20,10 @@ const firsts: Readonly<Record<string, ReadonlyArray<Case>>> = {
     [["status"], /jobs\.db is not there/],
     [["status", "--database-env", "NOWHERE"], /cannot be used|ECONNREFUSED/, { NOWHERE: nowhere }]
   ],
+  mcp: [
+    [[], /--root: give a directory/],
+    [["--root", "nothing"], /--root: nothing is not a directory/]
+  ],
   limit: [[[], /./]],
   file: [[["f1"], /STEVEDORE_BASE_URL: not set/]],
   projects: [[[], /STEVEDORE_BASE_URL: not set/]],

@@ -10,6 +10,9 @@ const command = process.env.TEST_DIST === "1"
   ? [path("../../bin/stevedore.cjs")]
   : ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href, path("../../src/bin.ts")]
 
+/** What a program that starts it by itself runs. */
+export const words: ReadonlyArray<string> = [process.execPath, ...command]
+
 export interface Ended {
   readonly code: number | null
   readonly stdout: string

@@ -28,6 +28,7 @@ describe("a page of the help", () => {
       "stevedore uploaded [OPTIONS] [PATH]",
       "stevedore download [OPTIONS] FILE_ID...",
       "stevedore bulk [OPTIONS] ACTION [JOB] [PATH]",
+      "stevedore mcp [OPTIONS]",
       "stevedore limit [OPTIONS] [RATE]",
       "stevedore file [OPTIONS] FILE_ID",
       "stevedore projects [OPTIONS]",
