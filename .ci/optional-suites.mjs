@@ -104,6 +104,12 @@ export const optionalSuites = [
     probe: () => chromiumPath !== undefined
   },
   {
+    files: "packages/examples/test/integration/Chromium*.test.ts",
+    needs: "a Chromium",
+    install: "On Debian: apt-get install chromium. CHROMIUM_PATH names one that is elsewhere.",
+    probe: () => chromiumPath !== undefined
+  },
+  {
     files: "packages/browser/test/integration/firefox/**",
     needs: "a Firefox",
     install: "On Debian: apt-get install firefox-esr. FIREFOX_PATH names one that is elsewhere.",

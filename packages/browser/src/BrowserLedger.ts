@@ -72,7 +72,7 @@ const forgettingOld = (ledger: UploadLedger.Service): Effect.Effect<UploadLedger
   }))
 
 /**
- * A ledger in IndexedDB. Its failures are logged, and the upload continues, but cannot be resumed later. Web Locks
+ * A ledger in IndexedDB, or in memory where there is none. Its failures are logged, and the upload continues, but cannot be resumed later. Web Locks
  * ensure that two tabs never drive the same upload. No part waits for the previous one to be recorded.
  *
  * An upload that started more than 30 days ago is forgotten when a page starts its first upload.
@@ -84,8 +84,12 @@ export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service,
     const name = options.database ?? IndexedDbKeyValueStore.defaultDatabase
     const database = yield* Databases.make(name)
     const ledger = yield* UploadLedger.make({
-      store: IndexedDbKeyValueStore.forLedger(database),
-      removeAll: (prefix) => IndexedDbKeyValueStore.removeAll(database, prefix),
+      ...("indexedDB" in globalThis
+        ? {
+          store: IndexedDbKeyValueStore.forLedger(database),
+          removeAll: (prefix) => IndexedDbKeyValueStore.removeAll(database, prefix)
+        }
+        : { store: IndexedDbKeyValueStore.inMemory() }),
       lock: yield* WebLock.make(name),
       keepUrls: options.keepUrls ?? true
     })

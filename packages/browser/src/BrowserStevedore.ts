@@ -12,12 +12,13 @@ import * as ServiceApi from "@stevedore/core/ServiceApi"
 import * as ServiceConfig from "@stevedore/core/ServiceConfig"
 import * as Timeouts from "@stevedore/core/Timeouts"
 import * as TransferGate from "@stevedore/core/TransferGate"
-import type * as ConfigError from "effect/ConfigError"
+import * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as BrowserLedger from "./BrowserLedger.js"
 import { patientApi, patientGate } from "./internal/offline.js"
+import { isOnline } from "./internal/pageSignals.js"
 import * as XhrObjectStorage from "./XhrObjectStorage.js"
 
 /**
@@ -47,7 +48,9 @@ export interface Options extends Omit<ServiceConfig.Options, "token">, ServiceAp
   readonly retry?: Layer.Layer<never> | undefined
   /** A layer of `Timeouts`. Defaults to those that are provided to this layer. */
   readonly timeouts?: Layer.Layer<never> | undefined
-  /** `false` records nothing. Defaults to IndexedDB, as in `BrowserLedger.layer`. */
+  /**
+   * `false` records nothing. Defaults to IndexedDB, as in `BrowserLedger.layer`; where there is none, to memory.
+   */
   readonly ledger?: BrowserLedger.Options | false | undefined
 }
 
@@ -88,7 +91,7 @@ const withFailuresExplained = (client: HttpClient.HttpClient): HttpClient.HttpCl
     client,
     (send, request) =>
       Effect.suspend(() => {
-        const wasOnline = navigator.onLine
+        const wasOnline = isOnline()
         return Effect.mapBoth(send, {
           onFailure: (error) => {
             const cause = isUnanswered(error) ? causeOf(wasOnline, request) : undefined
@@ -111,11 +114,18 @@ const client = (options: Options): Layer.Layer<HttpClient.HttpClient> =>
     Effect.map(HttpClient.HttpClient, (client) => withFailuresExplained(withOwnRequestInit(client, options)))
   ).pipe(Layer.provide(FetchHttpClient.layer))
 
+const refused = (field: string, problem: string) => Layer.fail(ConfigError.InvalidData([field], problem))
+
 const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError> =>
   Layer.suspend(() => {
     const { baseUrl, token } = options
+    if (!("fetch" in globalThis)) return refused("fetch", "expected a global fetch: there is none here")
     // a path of this page's origin; to a URL parser, //host and /\host are others
-    const absolute = /^\/(?![/\\])/.test(baseUrl) ? `${location.origin}${baseUrl}` : baseUrl
+    const isPath = /^\/(?![/\\])/.test(baseUrl)
+    if (isPath && !("location" in globalThis)) {
+      return refused("baseUrl", "expected a whole URL: there is no page here whose origin has this path")
+    }
+    const absolute = isPath ? `${location.origin}${baseUrl}` : baseUrl
     return token === undefined
       // no token is sent, so http is acceptable
       ? ServiceConfig.layerWithoutToken({
@@ -131,7 +141,8 @@ const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, Conf
 const mostConnections = 6
 
 /**
- * The service over fetch, storage over XMLHttpRequest, and unfinished uploads in IndexedDB. A `RetryPolicy.layer`,
+ * The service over fetch, storage over XMLHttpRequest, and unfinished uploads in IndexedDB; in a worker, Bun, Deno or
+ * workerd, what there is of them: fetch and memory. A missing global is a typed failure of the layer. A `RetryPolicy.layer`,
  * `Timeouts.layer` or `Checksum.layer` provided to this layer applies to everything that runs with it. Redirects from
  * the service are not followed.
  *

@@ -71,6 +71,20 @@ export const forLedger = (database: Database): Pick<KeyValueStore.KeyValueStore,
   remove: (key) => asked(database, { method: "remove", key, mode: "readwrite" }, (store) => store.delete(key))
 })
 
+/**
+ * The same where there is no IndexedDB: in memory.
+ *
+ * @internal
+ */
+export const inMemory = (): ReturnType<typeof forLedger> => {
+  const values = new Map<string, string>()
+  return {
+    get: (key) => Effect.sync(() => given(values.get(key))),
+    set: (key, value) => Effect.sync(() => void values.set(key, value)),
+    remove: (key) => Effect.sync(() => void values.delete(key))
+  }
+}
+
 /** @internal */
 export const over = (database: Database): KeyValueStore.KeyValueStore =>
   KeyValueStore.make({

@@ -1,4 +1,7 @@
-/** Object storage over XMLHttpRequest, the only way to send from a page that reports upload progress. */
+/**
+ * Object storage over XMLHttpRequest, the only way to send from a page that reports upload progress, and over fetch where
+ * there is none.
+ */
 import { ConnectionFailed } from "@stevedore/core/ConnectionError"
 import type { PutRequest, Service } from "@stevedore/core/ObjectStorage"
 import { ObjectStorage } from "@stevedore/core/ObjectStorage"
@@ -12,6 +15,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { touch } from "./internal/blobReader.js"
+import { isOnline } from "./internal/pageSignals.js"
 import type { Answered } from "./internal/xhr.js"
 import * as Xhr from "./internal/xhr.js"
 
@@ -61,8 +65,8 @@ const unanswered = (
     peer: "storage",
     origin: url.origin,
     arrived: "unknown",
-    ...(navigator.onLine ? {} : { code: "OFFLINE" }),
-    ...(known.has(url.origin) || !navigator.onLine ? {} : { hint: "cors" as const }),
+    ...(isOnline() ? {} : { code: "OFFLINE" }),
+    ...(known.has(url.origin) || !isOnline() ? {} : { hint: "cors" as const }),
     attempts: attempt
   })
 
@@ -71,6 +75,28 @@ const unanswered = (
 const withoutRedirect = ({ url, ...answer }: Answered, href: string): Transport.StorageAnswer =>
   url === "" || url === new URL(href).href ? answer : { ...answer, status: 307 }
 
+const bare = { credentials: "omit", referrerPolicy: "no-referrer" } as const
+
+// Where there is no XMLHttpRequest. Nobody learns what of the body is sent: it counts as handed over at once.
+const fetchPut = ({ body, headers, href, onSent }: Xhr.Put): Effect.Effect<Answered, Xhr.Unanswered> =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      onSent(body.size)
+      const response = await fetch(href, { method: "PUT", headers, body, redirect: "manual", signal, ...bare })
+      const document = await response.text()
+      return {
+        // a browser hides a redirect
+        status: response.status === 0 ? 307 : response.status,
+        headers: Object.fromEntries(response.headers),
+        body: document.slice(0, Transport.longestDocument),
+        url: response.url
+      }
+    },
+    catch: () => "unanswered"
+  })
+
+const putOnce: typeof Xhr.put = (request) => "XMLHttpRequest" in globalThis ? Xhr.put(request) : fetchPut(request)
+
 const put = (known: Known): Transport.StorageTransport["put"] => (request) =>
   Effect.gen(function*() {
     const body = yield* bodyOf(request, () => {})
@@ -78,7 +104,7 @@ const put = (known: Known): Transport.StorageTransport["put"] => (request) =>
     const href = PresignedUrl.reveal(request.url)
     const observing = yield* Effect.forkScoped(body.observed)
     const touched = touch(request.name, body.blob)
-    const answered = yield* Xhr.put({ href, headers: request.headers, body: body.blob, onSent: request.onSent }).pipe(
+    const answered = yield* putOnce({ href, headers: request.headers, body: body.blob, onSent: request.onSent }).pipe(
       Effect.mapError(() => unanswered(request, known)),
       Effect.tapError(() => touched),
       // In Firefox and WebKit, a request whose file was emptied waits for the bytes that there are no more
@@ -102,12 +128,11 @@ const get = (known: Known): Transport.StorageTransport["get"] => (request, heade
       try: () =>
         fetch(PresignedUrl.reveal(request.url), {
           headers,
-          credentials: "omit",
           // a page cannot see where one leads; it carries no token, and no cookie
           redirect: "follow",
           cache: "no-store",
-          referrerPolicy: "no-referrer",
-          signal: controller.signal
+          signal: controller.signal,
+          ...bare
         }),
       catch: onError
     })
@@ -133,6 +158,9 @@ const get = (known: Known): Transport.StorageTransport["get"] => (request, heade
  * A request without a response fails with `ConnectionFailed`, because a browser does not say whether the network or
  * CORS was the cause. The error has `hint: "cors"` until a response from that origin has been readable. `EtagMissing`
  * says that the bucket's CORS rules do not expose the `ETag` header.
+ *
+ * Without XMLHttpRequest, as in a service worker, Bun, Deno and workerd, a body is sent by fetch, which reports no
+ * progress within a part.
  *
  * @category constructors
  */

@@ -1,7 +1,7 @@
 import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { BrowserStevedore, UploadQueue } from "@stevedore/browser"
-import { Checksum, RetryPolicy, ServiceApi, TransferGate, UploadLedger } from "@stevedore/core"
+import { Checksum, RetryPolicy, ServiceApi, TransferGate, UploadLedger, Uploads, UploadSources } from "@stevedore/core"
 import { Effect, Fiber, Layer, Redacted, TestClock } from "effect"
 import "fake-indexeddb/auto"
 import * as FakePage from "./fixtures/fakePage.js"
@@ -89,6 +89,49 @@ describe("BrowserStevedore", () => {
       assert.strictEqual(asked[0]?.headers.get("authorization"), "Bearer api.secret")
       assert.strictEqual(asked[0]?.init.credentials, "include")
     }))
+
+  describe("without a page", () => {
+    const lacking = (...names: ReadonlyArray<string>) =>
+      Effect.gen(function*() {
+        const { asked } = yield* world(({ init, url }) =>
+          init.method === "PUT"
+            ? new Response(null, { headers: { etag: "\"e\"" } })
+            : json(200, init.method === "POST" && !url.endsWith("/complete") ? session : record)
+        )
+        for (const name of ["XMLHttpRequest", "indexedDB", "navigator", "document", "origin", ...names]) {
+          vi.stubGlobal(name, undefined)
+          Reflect.deleteProperty(globalThis, name)
+        }
+        return asked
+      })
+
+    it.scoped("sends by fetch what it can, and keeps what is unfinished in memory", () =>
+      Effect.gen(function*() {
+        const asked = yield* lacking("location")
+        const layer = layerOf({ baseUrl: "https://service.test", ledger: undefined })
+        const told = yield* Effect.provide(
+          Uploads.upload(UploadSources.fromBytes("a.txt", new Uint8Array(1))),
+          layer
+        )
+        assert.strictEqual(told.id, "f")
+        assert.deepInclude(asked.find(({ init }) => init.method === "PUT")?.init, {
+          credentials: "omit",
+          redirect: "manual"
+        })
+      }))
+
+    it.scoped.each([["location", "baseUrl"], ["fetch", "fetch"]])(
+      "without %s, fails before any call",
+      ([name, field]) =>
+        Effect.gen(function*() {
+          const asked = yield* lacking(name)
+          const error = yield* Effect.flip(Effect.provide(file, layerOf()))
+          assert.strictEqual(error._tag, "ConfigError")
+          assert.include(error.toString(), field)
+          assert.deepStrictEqual(asked, [])
+        })
+    )
+  })
 
   it.scoped("refuses a token with an http base URL, and sends no request", () =>
     Effect.gen(function*() {

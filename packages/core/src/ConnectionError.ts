@@ -91,6 +91,10 @@ const lasting: ReadonlyArray<Advice> = [
     /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO$/,
     "What answers there does not speak TLS: check the port, or begin the address with http:."
   ],
+  [
+    /^NO_STREAM$/,
+    "This fetch cannot stream a body, and takes at most 64 MiB as a whole: ask for ranges of no more than that."
+  ],
   [/ANSWERED_407/, "The proxy wants a user and a password: set them in its address."],
   [/ANSWERED_4(?!08|29)/, "The proxy forbids this address: ask whoever runs it."]
 ]

@@ -134,7 +134,7 @@ const get = (client: HttpClient.HttpClient): StorageTransport["get"] => (request
       onSuccess: (response) => ({
         status: response.status,
         headers: response.headers,
-        bytes: Stream.mapError(response.stream, mapError),
+        bytes: answerBytes(response, mapError),
         document: Effect.orElseSucceed(readStart(response, mapError), () => "")
       })
     }

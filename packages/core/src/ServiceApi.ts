@@ -11,7 +11,7 @@ import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import { closedOnFailure } from "./base/closedOnFailure.js"
 import { notGiven } from "./base/notGiven.js"
 import * as RetryBudget from "./base/retryBudget.js"
@@ -40,6 +40,7 @@ import * as ServiceConfig from "./ServiceConfig.js"
 import type { ServiceError } from "./ServiceError.js"
 import { NotFound } from "./ServiceError.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
+import { answerBytes } from "./storage/answerBytes.js"
 import { uncoded } from "./storage/contentCoding.js"
 import * as RangedContent from "./storage/range.js"
 import type { Send } from "./storage/send.js"
@@ -164,7 +165,7 @@ const contentOf = (
       Effect.succeed<DownloadAnswer>({
         ...held,
         _tag: "Content",
-        bytes: Stream.mapError(response.stream, failure),
+        bytes: answerBytes(response, failure),
         pull: pull === undefined ? undefined : Effect.mapError(pull, Option.map(failure))
       }),
     // Its body may be as large as the file, so it is not read.

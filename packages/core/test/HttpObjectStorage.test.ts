@@ -56,7 +56,36 @@ const get = (
     }))).pipe(Effect.either, Effect.map((result) => ({ result, seen })))
 }
 
+/** A response as React Native's fetch gives it. */
+class Whole extends Response {
+  override get body() {
+    return null
+  }
+}
+
 describe("HttpObjectStorage", () => {
+  describe("over a fetch without streams", () => {
+    it.effect("takes a body as a whole, also an empty one", () =>
+      Effect.gen(function*() {
+        for (const content of ["", "hello"]) {
+          const headers = { "content-length": String(content.length), etag: "\"e-1\"" }
+          const { result } = yield* get(() => new Whole(content, { headers }))
+          assert.deepInclude(Either.getOrThrow(result), { text: content })
+        }
+        const { result } = yield* put(() => new Whole("<Error><Code>SlowDown</Code></Error>", { status: 503 }))
+        assert.deepInclude(errorOf(result), { _tag: "StorageUnavailable", code: "SlowDown" })
+      }))
+
+    it.effect("says that it takes no more than 64 MiB, which no retry would change", () =>
+      Effect.gen(function*() {
+        const headers = { "content-length": String(64 * 1024 * 1024 + 1) }
+        const { result } = yield* get(() => new Whole("the start", { headers }))
+        const error = errorOf(result)
+        assert.deepInclude(error, { _tag: "ConnectionFailed", code: "NO_STREAM", recovery: "none" })
+        assert.include(error.message, "ask for ranges")
+      }))
+  })
+
   describe("put", () => {
     it.effect.prop(
       "sends the URL byte-identical, whatever it contains",

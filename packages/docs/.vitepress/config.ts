@@ -73,6 +73,7 @@ export default defineConfig({
             { text: "Tutorial: an archive", link: "/guide/tutorial" },
             { text: "Set-up: TypeScript, CSP, permissions", link: "/guide/set-up" },
             { text: "Which line of Effect", link: "/guide/effect-versions" },
+            { text: "Where it runs", link: "/guide/runtimes" },
             { text: "Errors and what to do", link: "/guide/errors" },
             { text: "Retry and limits", link: "/guide/retry-and-limits" },
             { text: "Large files on poor connections", link: "/guide/large-files" },

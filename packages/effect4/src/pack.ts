@@ -28,7 +28,7 @@ const phrases: ReadonlyArray<readonly [on3: RegExp, on4: string]> = [
   [/Effect 3 \(`effect` \^3\.22, `@effect\/platform`\s\^0\.97\)/g, "Effect 4 (`effect` ~4.1)"],
   [/\bNode 20\.19\b/g, "Node 22.19"],
   // nothing of this line was tried there
-  [/ In Bun [^]*? nothing else\./g, ""],
+  [/ In Bun and Deno, [^]*? nothing else\./g, ""],
   [/^The same tests run in (?=Chromium)/m, "These packages have the tests of the line for Effect 3, which run in "],
   [
     /^Minified by esbuild .* and gzipped, in kB\.[^]*?measures it again\./m,

@@ -8,14 +8,14 @@ const untilOnline = PageSignals.until(({ online }) => online)
 
 // A service worker that has no connection often responds by itself, with a 503
 const isFromServiceWorker = (error: unknown): boolean =>
-  navigator.serviceWorker?.controller != null &&
+  globalThis.navigator?.serviceWorker?.controller != null &&
   (Predicate.isTagged(error, "ServiceUnavailable") || Predicate.isTagged(error, "StorageUnavailable"))
 
 // Checked only after a failure: a browser that is offline can still reach this machine.
 const outlasting =
   (isTheLine: (error: unknown) => boolean) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.catchAll(effect, (error) =>
-      navigator.onLine || !(isTheLine(error) || isFromServiceWorker(error))
+      PageSignals.isOnline() || !(isTheLine(error) || isFromServiceWorker(error))
         ? Effect.fail(error)
         : Effect.zipRight(untilOnline, outlasting(isTheLine)(effect)))
 

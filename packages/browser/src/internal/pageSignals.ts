@@ -5,9 +5,12 @@ interface State {
   readonly visible: boolean
 }
 
+/** Whether there may be a network. Only `false` says something: Bun, Deno and workerd know nothing of it. */
+export const isOnline = (): boolean => globalThis.navigator?.onLine !== false
+
 /** The current state that the browser reports. */
 export const read = (): State => ({
-  online: navigator.onLine,
+  online: isOnline(),
   visible: typeof document === "undefined" || document.visibilityState === "visible"
 })
 

@@ -40,7 +40,7 @@ const acrossTabs = (name: string, triesLeft = 5): Effect.Effect<boolean, string,
  */
 export const make = (prefix: string): Effect.Effect<Lock> =>
   Effect.map(makeLock, (page) => {
-    if (!("locks" in navigator)) return page
+    if (globalThis.navigator === undefined || !("locks" in navigator)) return page
     return (id) =>
       Effect.catchAll(acrossTabs(`${prefix}/${id}`), (name) =>
         Effect.zipRight(

@@ -1,13 +1,34 @@
-import type * as HttpClientError from "@effect/platform/HttpClientError"
+import * as HttpClientError from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Pulls from "../base/pull.js"
 
-// A client may report a response without a body as an error.
+// A client may report a response without a body as an error, and one whose body it cannot stream as well.
 const hasNoBody = (error: HttpClientError.HttpClientError): boolean =>
   error._tag === "ResponseError" && error.reason === "EmptyBody"
+
+/** Where `fetch` has no streams, as in React Native, a body is taken as a whole, up to this many bytes. */
+export const longestWhole = 64 * 1024 * 1024
+
+const whole = (
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<Stream.Stream<Uint8Array>, HttpClientError.HttpClientError> =>
+  Number(response.headers["content-length"] ?? 0) > longestWhole
+    ? Effect.fail(
+      new HttpClientError.ResponseError({
+        request: response.request,
+        response,
+        reason: "Decode",
+        cause: { code: "NO_STREAM" }
+      })
+    )
+    : Effect.matchEffect(response.arrayBuffer, {
+      onSuccess: (bytes) =>
+        Effect.succeed(bytes.byteLength === 0 ? Stream.empty : Stream.succeed(new Uint8Array(bytes))),
+      onFailure: (error) => hasNoBody(error) ? Effect.succeed(Stream.empty) : Effect.fail(error)
+    })
 
 /**
  * The body of a response, piece by piece. The client's error for a body that breaks off names the request, and with it a
@@ -20,7 +41,8 @@ export const answerBytes = <E>(
 ): Stream.Stream<Uint8Array, E> =>
   Stream.catchAll(
     response.stream,
-    (error) => hasNoBody(error) ? Stream.empty : Stream.fail(mapError(error))
+    (error) =>
+      hasNoBody(error) ? Stream.unwrap(Effect.mapError(whole(response), mapError)) : Stream.fail(mapError(error))
   )
 
 export const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
