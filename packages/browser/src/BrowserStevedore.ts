@@ -12,7 +12,7 @@ import * as ServiceApi from "@stevedore/core/ServiceApi"
 import * as ServiceConfig from "@stevedore/core/ServiceConfig"
 import * as Timeouts from "@stevedore/core/Timeouts"
 import * as TransferGate from "@stevedore/core/TransferGate"
-import * as ConfigError from "effect/ConfigError"
+import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
@@ -114,7 +114,7 @@ const client = (options: Options): Layer.Layer<HttpClient.HttpClient> =>
     Effect.map(HttpClient.HttpClient, (client) => withFailuresExplained(withOwnRequestInit(client, options)))
   ).pipe(Layer.provide(FetchHttpClient.layer))
 
-const refused = (field: string, problem: string) => Layer.fail(ConfigError.InvalidData([field], problem))
+const refused = (field: string, problem: string) => Layer.fail(ServiceConfig.invalid([field], problem))
 
 const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError> =>
   Layer.suspend(() => {

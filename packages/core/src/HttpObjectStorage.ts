@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { withoutRedirects } from "./base/withoutRedirects.js"
 import type { ConnectionFailed } from "./ConnectionError.js"
 import type { PutRequest, Service } from "./ObjectStorage.js"
 import { ObjectStorage } from "./ObjectStorage.js"
@@ -142,7 +143,7 @@ const get = (client: HttpClient.HttpClient): StorageTransport["get"] => (request
 }
 
 /**
- * The storage over any HTTP client that takes raw bodies and follows no redirects. Trace headers are switched off:
+ * The storage over any HTTP client that takes raw bodies and follows no redirects, as that of fetch is told to. Trace headers are switched off:
  * storage rejects unsigned headers, and it has no business with traces.
  *
  * @category constructors
@@ -150,7 +151,7 @@ const get = (client: HttpClient.HttpClient): StorageTransport["get"] => (request
 export const make: Effect.Effect<Service, never, HttpClient.HttpClient> = Effect.map(
   HttpClient.HttpClient,
   (client) => {
-    const untraced = HttpClient.withTracerDisabledWhen(client, () => true)
+    const untraced = withoutRedirects(HttpClient.withTracerDisabledWhen(client, () => true))
     return storageOver({ put: put(untraced), get: get(untraced), isExact: false, redirects: StorageAttempt.followed })
   }
 )

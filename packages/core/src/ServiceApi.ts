@@ -16,6 +16,7 @@ import { closedOnFailure } from "./base/closedOnFailure.js"
 import { notGiven } from "./base/notGiven.js"
 import * as RetryBudget from "./base/retryBudget.js"
 import { standardProfile } from "./base/standardProfile.js"
+import { withoutRedirects } from "./base/withoutRedirects.js"
 import type { FileRecord } from "./FileRecord.js"
 import type * as PresignedUrl from "./PresignedUrl.js"
 import * as RateLimit from "./RateLimit.js"
@@ -226,7 +227,7 @@ const withTraceHeaders = (request: HttpClientRequest.HttpClientRequest) =>
 
 /**
  * The service over an HTTP client. The client must not follow redirects itself, because it would send the token along.
- * Node's clients do not; for fetch, see `BrowserStevedore`. All calls of one client share one retry budget, and one rate
+ * Node's clients do not, and that of fetch is told not to. All calls of one client share one retry budget, and one rate
  * limit gate: the one given by `RateLimit.layer`, or its own.
  *
  * @category constructors
@@ -248,6 +249,7 @@ export const makeWith = (
     const client = (yield* HttpClient.HttpClient).pipe(
       HttpClient.mapRequestEffect(whole),
       HttpClient.withTracerDisabledWhen(() => true),
+      withoutRedirects,
       options.transformClient ?? identity
     )
     const { send } = options

@@ -160,7 +160,12 @@ export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either
 
 const missing = ConfigError.MissingData
 
-const invalid = ConfigError.InvalidData
+/**
+ * The error for a field, and what was expected of it.
+ *
+ * @internal
+ */
+export const invalid: (path: Array<string>, message: string) => ConfigError.ConfigError = ConfigError.InvalidData
 
 const checkedService = (
   options: Omit<Options, "token">,

@@ -5,7 +5,8 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 
-const invalid = (path: ReadonlyArray<string>, message: string): Config.ConfigError =>
+/** @internal */
+export const invalid = (path: ReadonlyArray<string>, message: string): Config.ConfigError =>
   new Config.ConfigError(
     new Schema.SchemaError(new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message })))
   )
