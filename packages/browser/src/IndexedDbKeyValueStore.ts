@@ -77,9 +77,9 @@ export const forLedger = (database: Database): Pick<KeyValueStore.KeyValueStore,
  * @internal
  */
 export const inMemory = (): ReturnType<typeof forLedger> => {
-  const values = new Map<string, string>()
+  const values = new Map<string, unknown>()
   return {
-    get: (key) => Effect.sync(() => given(values.get(key))),
+    get: (key) => Effect.sync(() => given(textOf(values.get(key)))),
     set: (key, value) => Effect.sync(() => void values.set(key, value)),
     remove: (key) => Effect.sync(() => void values.delete(key))
   }

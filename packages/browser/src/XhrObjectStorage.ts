@@ -92,7 +92,7 @@ const fetchPut = ({ body, headers, href, onSent }: Xhr.Put): Effect.Effect<Answe
         url: response.url
       }
     },
-    catch: () => "unanswered"
+    catch: (): Xhr.Unanswered => "unanswered"
   })
 
 const putOnce: typeof Xhr.put = (request) => "XMLHttpRequest" in globalThis ? Xhr.put(request) : fetchPut(request)

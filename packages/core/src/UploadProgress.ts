@@ -1,9 +1,10 @@
 /** The progress of an upload. */
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { AnyDuration } from "./base/anyDuration.js"
 import * as Feasibility from "./base/feasibility.js"
+import * as Measure from "./Measure.js"
 import { AnyNumber } from "./Recovery.js"
 
 /**
@@ -70,16 +71,13 @@ export interface UploadProgress {
  * represent is encoded as its name, such as `"Infinity"` for the time left of a stalled upload.
  *
  * @example
- * import { UploadProgress, type Uploads } from "@stevedore/core"
- * import { Schedule, Schema, Stream } from "effect"
+ * import { UploadProgress, Uploads } from "@stevedore/core"
+ * import { Schema, Stream } from "effect"
  *
  * const toJson = Schema.encode(Schema.parseJson(UploadProgress.UploadProgress))
  *
  * const lines = (upload: Uploads.UploadHandle) =>
- *   upload.progress.changes.pipe(
- *     Stream.schedule(Schedule.spaced("1 second")),
- *     Stream.mapEffect((progress) => toJson(progress))
- *   )
+ *   Stream.mapEffect(Uploads.progressEvery(upload, "1 second"), (progress) => toJson(progress))
  *
  * @category models
  */
@@ -116,6 +114,24 @@ export const initial = (size: number): UploadProgress => ({
   stalledSince: Option.none(),
   feasibility: Feasibility.unknown
 })
+
+/**
+ * A snapshot as a line of text: `uploading: 2.4 MB of 30.0 MB (8 %), 1.2 MB/s, 23s left`. The size is what storage has
+ * confirmed. What is unknown is left out.
+ *
+ * @category formatting
+ */
+export const describe = (progress: UploadProgress): string => {
+  const { confirmed, phase, size, speed, stalledSince, timeLeft } = progress
+  const amount = `${Measure.bytes(confirmed)} of ${Measure.bytes(size)} (${Measure.percent(confirmed, size)} %)`
+  const details = phase !== "uploading" ? [] : Option.isSome(stalledSince) ? ["stalled"] : [
+    ...Option.toArray(Option.map(speed, Measure.speed)),
+    ...Option.toArray(
+      Option.map(Option.filter(timeLeft, Duration.isFinite), (left) => `${Measure.duration(left)} left`)
+    )
+  ]
+  return [`${phase}: ${amount}`, ...details].join(", ")
+}
 
 export {
   /**

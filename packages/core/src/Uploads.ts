@@ -1,5 +1,6 @@
 /** Uploads files. */
 import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
@@ -184,15 +185,15 @@ export const hearing = (
  * Starts an upload and returns a handle to it. The upload ends with the scope.
  *
  * @example
- * import { Uploads, type UploadSource } from "@stevedore/core"
+ * import { UploadProgress, Uploads, type UploadSource } from "@stevedore/core"
  * import { Console, Effect, Stream } from "effect"
  *
  * const watched = (source: UploadSource) =>
  *   Effect.scoped(Effect.gen(function*() {
  *     const handle = yield* Uploads.start(source, { concurrency: 8 })
- *     yield* handle.progress.changes.pipe(
- *       Stream.runForEach((now) => Console.log(now.phase, now.confirmed, "of", now.size)),
- *       Effect.forkScoped
+ *     yield* Stream.runForEach(
+ *       Uploads.progressEvery(handle, "1 second"),
+ *       (now) => Console.log(UploadProgress.describe(now))
  *     )
  *     return yield* handle.await
  *   }))
@@ -224,6 +225,32 @@ export const start = (
       cancel: Fiber.interrupt(fiber)
     }
   })
+
+/**
+ * The progress as it is now, again after each interval, and once more when the upload has ended. The Stream ends with the
+ * upload, and never fails: `await` says how it ended.
+ *
+ * @category programs
+ */
+export const progressEvery = (
+  upload: Pick<UploadHandle, "await" | "progress">,
+  interval: Duration.DurationInput
+): Stream.Stream<UploadProgress> => {
+  const hasEnded = Effect.raceFirst(
+    Effect.as(Effect.sleep(interval), false),
+    Effect.as(Effect.exit(upload.await), true)
+  )
+  return Stream.suspend(() => {
+    let next: Effect.Effect<boolean, Option.Option<never>> = Effect.succeed(false)
+    return Stream.repeatEffectOption(
+      Effect.flatMap(Effect.suspend(() => next), (ended) =>
+        Effect.map(upload.progress.get, (now) => {
+          next = ended ? Effect.fail(Option.none()) : hasEnded
+          return now
+        }))
+    )
+  })
+}
 
 /**
  * How one upload of many ended. Its Schema is {@link OutcomeRecord}, for a queue or a journal.

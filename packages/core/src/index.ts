@@ -28,6 +28,8 @@ export * as ListRecords from "./ListRecords.js"
 
 export * as Lists from "./Lists.js"
 
+export * as Measure from "./Measure.js"
+
 export * as Metadata from "./Metadata.js"
 
 export * as Metrics from "./Metrics.js"

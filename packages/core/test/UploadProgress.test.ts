@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { UploadProgress, Uploads, type UploadSource } from "@stevedore/core"
-import { FaultScript } from "@stevedore/testing"
+import { FaultScript, SandboxLayer } from "@stevedore/testing"
 import type { Types } from "effect"
-import { Arbitrary, Duration, Effect, Option, Schema, Stream } from "effect"
+import { Arbitrary, Duration, Effect, Fiber, Option, Schema, Stream, TestClock } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
 import { inTime, sourceOf, tiny } from "./fixtures/uploads.js"
 
@@ -28,6 +28,21 @@ describe("UploadProgress", () => {
   }, ({ progress }) => {
     assert.isTrue(Schema.equivalence(UploadProgress.UploadProgress)(again(progress), progress))
   }, { fastCheck: { numRuns: runs(500) } })
+
+  it.effect("is told each second, and for the last time at the end, as a line of text", () =>
+    Effect.gen(function*() {
+      const upload = yield* Uploads.start(sourceOf(5))
+      const reading = yield* Effect.fork(Stream.runCollect(Uploads.progressEvery(upload, "1 second")))
+      yield* TestClock.adjust("20 seconds")
+      const lines = Array.from(yield* Fiber.join(reading), UploadProgress.describe)
+      assert.lengthOf(lines, 12)
+      assert.strictEqual(lines[0], "preparing: 0 B of 5 B (0 %)")
+      assert.strictEqual(lines[10], "uploading: 0 B of 5 B (0 %), stalled")
+      assert.strictEqual(lines[11], "completed: 5 B of 5 B (100 %)")
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").delay("10 seconds") }))
+    ))
 
   it("has null in JSON for what is unknown, and times in milliseconds", () => {
     assert.deepStrictEqual(Schema.encodeSync(UploadProgress.UploadProgress)(UploadProgress.initial(5)), {

@@ -1,15 +1,13 @@
-import { Uploads, type UploadSource } from "@stevedore/core"
-import { Console, Duration, Effect, Option, Schedule, Stream } from "effect"
+import { UploadProgress, Uploads, type UploadSource } from "@stevedore/core"
+import { Console, Effect, Stream } from "effect"
 
 export const watched = (source: UploadSource) =>
   Effect.scoped(Effect.gen(function*() {
     const upload = yield* Uploads.start(source, { concurrency: 8 })
-    yield* upload.progress.changes.pipe(
-      Stream.schedule(Schedule.spaced("1 second")),
-      Stream.runForEach((now) =>
-        Console.log(now.phase, now.confirmed, "of", now.size, Option.map(now.timeLeft, Duration.format))
-      ),
-      Effect.forkScoped
+    // the latest each second, and the last: it ends with the upload
+    yield* Stream.runForEach(
+      Uploads.progressEvery(upload, "1 second"),
+      (now) => Console.log(UploadProgress.describe(now))
     )
     return yield* upload.await
   }))
