@@ -120,7 +120,7 @@ describe("BrowserStevedore", () => {
         })
       }))
 
-    it.scoped.each([["location", "baseUrl"], ["fetch", "fetch"]])(
+    it.scoped.each([["location", "baseUrl"], ["fetch", "fetch"]] as const)(
       "without %s, fails before any call",
       ([name, field]) =>
         Effect.gen(function*() {

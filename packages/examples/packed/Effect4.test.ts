@@ -79,7 +79,10 @@ describe("what is packed for Effect 4, beside the effect of the registry and the
 
   describe.each(["typescript", "typescript7"])("by %s", (compiler) => {
     it.each(resolutions)("has its types by module %s and moduleResolution %s", async (...resolution) => {
-      assert.strictEqual(await compile(project, compiler, resolution, [...programs, "page/main.ts", "modules.ts"]), "")
+      assert.strictEqual(
+        await compile(project, compiler, resolution, [...programs, "atoms.ts", "page/main.ts", "modules.ts"]),
+        ""
+      )
     })
   })
 

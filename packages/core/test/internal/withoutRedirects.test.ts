@@ -9,11 +9,11 @@ describe("core over fetch", () => {
     Effect.gen(function*() {
       const inits: Array<RequestInit | undefined> = []
       const program = Effect.all([
-        Files.inspect("f"),
-        Effect.scoped(
+        Effect.either(Files.inspect("f")),
+        Effect.either(Effect.scoped(
           Effect.flatMap(ObjectStorage.ObjectStorage, (storage) => storage.get({ url: presigned(), attempt: 1 }))
-        )
-      ].map(Effect.either))
+        ))
+      ])
       yield* program.pipe(
         Effect.provide(Layer.merge(ServiceApi.layer, HttpObjectStorage.layer)),
         Effect.provide(ServiceConfig.layer({ baseUrl: "https://service.test", token: Redacted.make("api.token") })),

@@ -13,10 +13,7 @@ import { readFile } from "node:fs/promises"
 const Stevedore = Layer.merge(ServiceApi.layer, HttpObjectStorage.layer).pipe(
   Layer.provide(ServiceConfig.layerConfig()),
   Layer.merge(TransferGate.layer()),
-  Layer.provide(FetchHttpClient.layer),
-  Layer.provide(
-    Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" })
-  )
+  Layer.provide(FetchHttpClient.layer)
 )
 
 const program = Effect.gen(function*() {
