@@ -93,7 +93,8 @@ export default tseslint.config(
   {
     // the pages show these, in a column of 80 characters
     files: [
-      "packages/examples/src/{ReactElement,ReactQueue,SolidElement,SolidQueue,SvelteQueue,VueElement,VueQueue,Minutes,ObjectSource,UploadFromRequest}.{ts,tsx}",
+      "packages/examples/src/{ReactElement,ReactQueue,SolidElement,SolidQueue,SvelteQueue,VueElement,VueQueue,Minutes,ObjectSource,ReactProjects,UploadFromExpress,UploadFromRequest}.{ts,tsx}",
+      "packages/examples/runtimes/Layers.ts",
       "packages/examples/{archive,testing}/**/*.ts",
       "packages/examples/test/SavingNotes.test.ts",
       "packages/examples/packed/trials/effect4/*.ts"

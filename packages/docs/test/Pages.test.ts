@@ -148,7 +148,7 @@ describe("what a reader types", () => {
       line.split(" ").filter((word) => /^(?:effect|@effect\/[^@]+)(?:@|$)/.test(word)).map((word) => ({
         page,
         word,
-        versions: /@effect4\b/.test(line) ? neededOn4 : needed
+        versions: /[@/]effect4\b/.test(line) ? neededOn4 : needed
       }))
     )
     assert.isAbove(installed.length, 10)

@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { line, node } from "../../bench/src/Effect4.js"
 import { emit } from "./emit.js"
 import { pack } from "./pack.js"
+import { toldIn, unstable } from "./unstable.js"
 import { weights } from "./weight.js"
 import { withheld } from "./withheld.js"
 
@@ -34,6 +35,21 @@ const install = (): void => {
   if (!isInstalled) run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"])
 }
 
+/** The newest Effect 4, for once: the next run installs what is locked. */
+const installNewest = (): void => {
+  const { dependencies = {}, devDependencies = {} } = JSON.parse(readFileSync(`${line}/package.json`, "utf8"))
+  const names = Object.keys({ ...dependencies, ...devDependencies }).filter((name) =>
+    /^(?:@effect\/|effect$)/.test(name)
+  )
+  const newest = names.map((name) => `${name}@latest`)
+  run("npm", ["install", "--no-save", "--force", "--no-audit", "--no-fund", "--loglevel=error", ...newest])
+  rmSync(`${line}/node_modules/.package-lock.json`, { force: true })
+  for (const name of names) {
+    const { version } = JSON.parse(readFileSync(`${line}/node_modules/${name}/package.json`, "utf8"))
+    say(`${name} ${version}`)
+  }
+}
+
 /** What the tests of the files with a second body are called. */
 const ofSeams = (): ReadonlyArray<string> =>
   readdirSync(`${here}/seams`, { recursive: true, encoding: "utf8" })
@@ -41,6 +57,7 @@ const ofSeams = (): ReadonlyArray<string> =>
     .map((name) => `${name}.test`)
 
 install()
+if (process.argv.includes("--newest")) installNewest()
 const { files, notEmitted, unlisted } = emit(root, line, `${here}/seams`, { packages, withheld })
 // tests compare them with what they are about
 for (const page of ["how-it-works/decisions.md", "guide/conformance.md"]) {
@@ -52,6 +69,12 @@ for (const { member, place } of unlisted) say(`${place}: ${member} is not in the
 if (unlisted.length > 0) process.exit(1)
 const compile = (...args: ReadonlyArray<string>): void =>
   run(process.execPath, ["node_modules/typescript/bin/tsc", "-p", ...args])
+const standing = unstable(line, packages).join(", ")
+const told = toldIn(readFileSync(`${root}/packages/docs/guide/effect-versions.md`, "utf8")).join(", ")
+if (standing !== told) {
+  say(`The unstable modules of Effect 4 are ${standing}. packages/docs/guide/effect-versions.md says ${told}`)
+  process.exit(1)
+}
 if (process.argv.includes("--build")) {
   for (const name of packages) {
     pack(root, line, name)

@@ -13,13 +13,20 @@ const upload = (request: Request<{ name: string }>, size: number) =>
       { size, mediaType: request.get("content-type") }
     )
   ).pipe(
-    Effect.map(({ id, name, size }) => ({ status: 200, body: { id, name, bytes: size } })),
+    Effect.map(({ id, name, size }) => ({
+      status: 200,
+      body: { id, name, bytes: size }
+    })),
     Effect.tapError((error) => Effect.logError(error)),
     // the status of each error; its message is for whoever runs the server
-    Effect.catchAll(({ _tag, kind }) => Effect.succeed({ status: ErrorKind.table[_tag][1], body: { _tag, kind } }))
+    Effect.catchAll(({ _tag, kind }) =>
+      Effect.succeed({ status: ErrorKind.table[_tag][1], body: { _tag, kind } })
+    )
   )
 
-export const appOf = (runtime: ManagedRuntime.ManagedRuntime<Uploads.Requirements, never>): Express =>
+export const appOf = (
+  runtime: ManagedRuntime.ManagedRuntime<Uploads.Requirements, never>
+): Express =>
   express().put("/recordings/:name", (request, response, next) => {
     const size = Number(request.get("content-length"))
     if (!Number.isSafeInteger(size)) return void response.sendStatus(411)
