@@ -6,7 +6,7 @@ import { root } from "./packages.mjs"
 const searches = {
   "tutorial": "/guide/tutorial",
   "typescript": "/guide/set-up",
-  "docker": "/guide/containers",
+  "docker": "/guide/unattended",
   "changelog": "/guide/changelog",
   "delete file": "/guide/list-and-delete",
   "resume after crash": "/guide/resume",
@@ -17,7 +17,7 @@ const searches = {
   "http request": "/guide/http-requests",
   "error codes": "/guide/errors",
   "rate limit": "/guide/retry-and-limits",
-  "systemd": "/guide/systemd",
+  "systemd": "/guide/unattended",
   "effect 4": "/guide/effect-versions",
   "benchmark": "/guide/comparison",
   "mock in tests": "/guide/testing",

@@ -90,10 +90,7 @@ export default defineConfig({
           items: [
             { text: "Command line", link: "/guide/command-line" },
             { text: "Options of the command", link: "/guide/command-options" },
-            { text: "nohup and terminals", link: "/guide/nohup" },
-            { text: "systemd", link: "/guide/systemd" },
-            { text: "cron", link: "/guide/cron" },
-            { text: "Docker and Kubernetes", link: "/guide/containers" },
+            { text: "Unattended: nohup, systemd, cron, containers", link: "/guide/unattended" },
             { text: "Jobs over several machines", link: "/guide/bulk" },
             { text: "Files for agents", link: "/guide/agents" }
           ]
