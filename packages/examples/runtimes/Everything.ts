@@ -1,6 +1,6 @@
 /** What a program does with the service, tried one after the other: the same on every runtime. */
 import { Downloads, Files, Lists, ServiceProfile, Uploads, UploadSources } from "@stevedore/core"
-import { Chunk, Effect, Either, Redacted, Stream } from "effect"
+import { Chunk, Data, Effect, Either, Redacted, Stream } from "effect"
 
 /** Where the service is. */
 export interface Setting {
@@ -34,8 +34,10 @@ const there = (name: string, content: Uint8Array, parts?: number) =>
 
 const back = (fileId: string) => Effect.flatMap(Stream.runCollect(Downloads.stream(fileId)), joined)
 
-const expected = (holds: boolean, otherwise: string): Effect.Effect<void, Error> =>
-  holds ? Effect.void : Effect.fail(new Error(otherwise))
+class Unexpected extends Data.TaggedError("Unexpected")<{ readonly message: string }> {}
+
+const expected = (holds: boolean, message: string): Effect.Effect<void, Unexpected> =>
+  holds ? Effect.void : new Unexpected({ message })
 
 const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.either(effect), Either.match({ onLeft: (error) => error._tag, onRight: () => "no error" }))

@@ -15,9 +15,12 @@ describe("core over fetch", () => {
         ))
       ])
       yield* program.pipe(
-        Effect.provide(Layer.merge(ServiceApi.layer, HttpObjectStorage.layer)),
-        Effect.provide(ServiceConfig.layer({ baseUrl: "https://service.test", token: Redacted.make("api.token") })),
-        Effect.provide(FetchHttpClient.layer),
+        Effect.provide(
+          Layer.merge(ServiceApi.layer, HttpObjectStorage.layer).pipe(
+            Layer.provide(ServiceConfig.layer({ baseUrl: "https://service.test", token: Redacted.make("api.token") })),
+            Layer.provide(FetchHttpClient.layer)
+          )
+        ),
         Effect.provideService(FetchHttpClient.RequestInit, { redirect: "follow", keepalive: true }),
         Effect.provideService(FetchHttpClient.Fetch, async (_, init) => {
           inits.push(init)
