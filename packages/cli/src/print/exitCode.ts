@@ -23,7 +23,7 @@ export const unauthorized = 3
 export const interrupted = 130
 
 /** Stopped because its terminal went away, or by Ctrl-Break on Windows. */
-const hungUp = 129
+export const hungUp = 129
 
 // what core refuses before any request
 const refusedInput: ReadonlySet<string> = new Set(["CheckpointMismatch", "InvalidListOption", "InvalidPageSize"])
