@@ -31,6 +31,7 @@ export const doors = {
       ],
       [records]: [
         "UploadProgress",
+        "Measure",
         "UploadEvent",
         "UploadPlan",
         "UploadSession",
