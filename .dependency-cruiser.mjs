@@ -19,6 +19,7 @@ const floors = {
     ["files"],
     ["upload"],
     ["download", "list", "doctor", "bulk", "serve"],
+    ["mcp"],
     ["line"]
   ].map((rooms) => [rooms.join("-"), `(?:${rooms.join("|")})/\\w+`])
 }

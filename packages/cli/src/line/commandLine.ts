@@ -13,13 +13,13 @@ import { type Entry, Given, isOption, type Words } from "../options/parameter.js
 import { levelOf } from "../options/shared.js"
 import { isTrue } from "../options/values.js"
 import { Output } from "../print/output.js"
+import * as Version from "../print/version.js"
 import { commands, type Run } from "./commands.js"
 import * as Completions from "./completions.js"
 import * as Help from "./help.js"
 import { type Line, parse } from "./parse.js"
 import * as RootHelp from "./programHelp.js"
 import * as Settings from "./settings.js"
-import * as Version from "./version.js"
 
 const invalid = (input: string, problem: string) => new InvalidInput({ input, problem })
 

@@ -7,6 +7,8 @@ import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs/promises"
 import { connected } from "./mcpClient.js"
 
+const searchPath = process.env["PATH"] ?? ""
+
 const started = (projects = 0) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -16,7 +18,7 @@ const started = (projects = 0) =>
       { port: 0, storagePort: 0, directory: Option.none(), token: Option.none(), projects }
     )
     const env = {
-      PATH: process.env["PATH"] ?? "",
+      PATH: searchPath,
       HOME: home,
       XDG_STATE_HOME: join(home, "state"),
       STEVEDORE_BASE_URL: sandbox.baseUrl,
