@@ -223,12 +223,13 @@ export const make = (
           id
         ))
 
-    const standing: Transfers["standing"] = (id) => {
-      const transfer = transfers.get(id)
-      return transfer === undefined
-        ? Effect.map(journal.known, (known) => Option.map(Option.fromNullable(known.get(id)), ofJournal))
-        : Effect.asSome(transfer.standing)
-    }
+    const standing: Transfers["standing"] = (id) =>
+      Effect.suspend(() => {
+        const transfer = transfers.get(id)
+        return transfer === undefined
+          ? Effect.map(journal.known, (known) => Option.map(Option.fromNullable(known.get(id)), ofJournal))
+          : Effect.asSome(transfer.standing)
+      })
 
     const cancel: Transfers["cancel"] = (id) =>
       Effect.gen(function*() {

@@ -2,7 +2,7 @@ import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
-import { Effect, Option, Redacted } from "effect"
+import { Duration, Effect, Option, Redacted } from "effect"
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs/promises"
 import { connected } from "./mcpClient.js"
@@ -176,7 +176,9 @@ describe("stevedore mcp", () => {
         }))
         yield* Effect.scoped(Effect.gen(function*() {
           const { call, kill } = yield* connected(words, env)
-          assert.include(yield* call("upload_status", { id, wait: 20 }), { isError: false })
+          const [took, status] = yield* Effect.timed(call("upload_status", { id, wait: 20 }))
+          assert.include(status, { isError: false, state: "moving" })
+          assert.isBelow(Duration.toSeconds(took), 15, "it waits for news, not for the time")
           yield* kill
         }))
         const { call } = yield* connected(["--root", root], env)
