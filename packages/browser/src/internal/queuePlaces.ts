@@ -1,0 +1,100 @@
+import { atLeastOne } from "@stevedore/core/UploadOptions"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import * as UnloadWarning from "../UnloadWarning.js"
+import type { Options } from "../UploadQueueModel.js"
+import type { Entry } from "./queueEntry.js"
+import * as Entries from "./queueEntry.js"
+import type { Ground } from "./queueGround.js"
+import type { Rows } from "./queueRows.js"
+import * as Runs from "./queueRuns.js"
+import * as View from "./queueView.js"
+
+const tickMillis = 200
+
+/** Who runs, and how often what runs is looked at. */
+export interface Places extends Omit<Runs.Runs, "begin" | "goOn"> {
+  /** Starts as many items as there is room for. Items already in progress continue. */
+  readonly schedule: () => void
+  /** From now on nothing starts, and what has not ended rests. */
+  readonly end: () => void
+}
+
+const rest = (entry: Entry): void => {
+  if (View.isOver(entry.item) || entry.item.state === "needs-file") return
+  entry.waits = true
+  entry.item = View.settled(entry.item, { state: "paused" })
+}
+
+const look = (entry: Entry): Effect.Effect<void> =>
+  entry.handle === undefined
+    ? Effect.void
+    : Effect.map(entry.handle.progress.get, (progress) => {
+      if (entry.handle !== undefined) entry.item = View.progressed(entry.item, progress, entry.waits)
+    })
+
+export const make = <E>(ground: Ground<E>, options: Options, rows: Rows): Places => {
+  const { fork } = ground
+  const atOnce = atLeastOne(options.files, 3)
+  let ticking = false
+  let over = false
+
+  const isGoing = () => rows.all().some(Entries.goesOn)
+
+  // while uploads are in progress, the next tick publishes: a view is not notified for each of many files
+  const told = () => {
+    if (!ticking) rows.publish()
+  }
+  const ended = () => {
+    schedule()
+    told()
+  }
+  const { begin, goOn, ...runs } = Runs.make(ground, options, rows, { ended, told })
+
+  const held: Effect.Effect<void, never, Scope.Scope> = Effect.catchAllCause(
+    options.during ?? UnloadWarning.scoped,
+    (cause) => Effect.logWarning("A resource to hold during uploads cannot be acquired: uploading without it", cause)
+  )
+
+  const tick: Effect.Effect<void> = Effect.gen(function*() {
+    while (ticking) {
+      yield* Effect.sleep(tickMillis)
+      for (const entry of rows.all()) yield* look(entry)
+      rows.publish()
+      ticking = isGoing()
+    }
+  }).pipe(Effect.onError(() =>
+    Effect.sync(() => {
+      ticking = false
+    })
+  ))
+
+  const schedule = (): void => {
+    if (over) return rows.all().forEach(rest)
+    let room = atOnce - rows.all().filter(Entries.goesOn).length
+    for (const entry of rows.all()) {
+      if (room <= 0 || !Entries.isQueued(entry)) continue
+      room--
+      if (entry.fiber !== undefined) goOn(entry)
+      else if (entry.addition !== undefined) begin(entry, entry.addition)
+    }
+    if (!ticking && isGoing()) {
+      ticking = true
+      // acquiring a slow resource must not delay the display of progress
+      const holding = fork(Effect.scoped(Effect.zipRight(held, Effect.never)))
+      fork(Effect.ensuring(tick, Fiber.interrupt(holding)))
+    }
+  }
+
+  return {
+    ...runs,
+    schedule,
+    end: () => {
+      over = true
+      ticking = false
+      schedule()
+      rows.publish()
+    }
+  }
+}
