@@ -26,8 +26,17 @@ const forPages = {
   logLevel: "silent"
 } as const
 
-export const byEsbuild = async (module: string, plugins: Array<EsbuildPlugin> = []): Promise<number> => {
-  const { outputFiles } = await build({ ...forPages, plugins, entryPoints: [entryOf(module)] })
+/** Leaves out what a page loads only once it is needed. */
+const atOnce: EsbuildPlugin = {
+  name: "at once",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /.*/ }, ({ kind, path }) => kind === "dynamic-import" ? { path, external: true } : undefined)
+  }
+}
+
+/** What is loaded at once. */
+export const byEsbuild = async (module: string, plugins: ReadonlyArray<EsbuildPlugin> = []): Promise<number> => {
+  const { outputFiles } = await build({ ...forPages, plugins: [atOnce, ...plugins], entryPoints: [entryOf(module)] })
   return outputFiles.reduce((bytes, { contents }) => bytes + gzipped(contents), 0)
 }
 
@@ -86,7 +95,7 @@ const typescript: Plugin = {
   }
 }
 
-/** None for what rollup does not take as it is: it reads ES modules only. */
+/** What is loaded at once. None for what rollup does not take as it is: it reads ES modules only. */
 export const byRollup = async (module: string): Promise<number | undefined> => {
   try {
     const bundled = await rollup({
@@ -96,9 +105,12 @@ export const byRollup = async (module: string): Promise<number | undefined> => {
         if (warning.code === "UNRESOLVED_IMPORT" || warning.code === "MISSING_EXPORT") throw new Error(warning.message)
       }
     })
-    const { output } = await bundled.generate({ format: "es", inlineDynamicImports: true })
+    const { output } = await bundled.generate({ format: "es" })
     await bundled.close()
-    const code = output.map((file) => file.type === "chunk" ? file.code : "").join("\n")
+    const chunks = output.flatMap((file) => file.type === "chunk" ? [file] : [])
+    const first = chunks.find(({ isEntry }) => isEntry)
+    const code = chunks.filter((one) => one === first || first?.imports.includes(one.fileName) === true)
+      .map(({ code }) => code).join("\n")
     return gzipped((await transform(code, { minify: true, format: "esm", target: "es2022" })).code)
   } catch {
     return undefined

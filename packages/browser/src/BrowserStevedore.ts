@@ -166,7 +166,7 @@ const mostConnections = 6
  */
 export const layer = (options: Options): Layer.Layer<BrowserStevedore, ConfigError.ConfigError> =>
   Layer.mergeAll(
-    Layer.effect(ServiceApi.ServiceApi, Effect.map(ServiceApi.makeWith(options), patientApi)).pipe(
+    Layer.effect(ServiceApi.ServiceApi, Effect.map(ServiceApi.makeUngated(options), patientApi)).pipe(
       Layer.provide(Layer.merge(config(options), client(options)))
     ),
     XhrObjectStorage.layer,

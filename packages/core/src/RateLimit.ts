@@ -109,6 +109,13 @@ export const layer = (gate: Service): Layer.Layer<never> => Layer.succeed(RateLi
  */
 export const isNearEnd = (status: Status): boolean => status.remaining < status.limit / 10
 
+/**
+ * Lets every call pass at once.
+ *
+ * @category constructors
+ */
+export const open: Service = { pass: (call) => call(() => Effect.void), status: Effect.succeedNone }
+
 const waits = Metric.timerWithBoundaries(
   "stevedore_rate_limit_wait",
   MetricBoundaries.exponential({ start: 100, factor: 2, count: 12 }).values,

@@ -225,15 +225,9 @@ const withTraceHeaders = (request: HttpClientRequest.HttpClientRequest) =>
     onSuccess: (span) => HttpClientRequest.setHeaders(request, HttpTraceContext.toHeaders(span))
   })
 
-/**
- * The service over an HTTP client. The client must not follow redirects itself, because it would send the token along.
- * Node's clients do not, and that of fetch is told not to. All calls of one client share one retry budget, and one rate
- * limit gate: the one given by `RateLimit.layer`, or its own.
- *
- * @category constructors
- */
-export const makeWith = (
-  options: Options
+const makeBehind = (
+  options: Options,
+  ownGate: (profile: ServiceProfile.ServiceProfile) => Effect.Effect<RateLimit.Service>
 ): Effect.Effect<Service, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> =>
   Effect.gen(function*() {
     const config = yield* ServiceConfig.ServiceConfig
@@ -264,7 +258,7 @@ export const makeWith = (
         : (request, limits) => Effect.flatMap(whole(request), (request) => send(request, limits)),
       allowInsecureHttp,
       pull: options.pull,
-      rateLimit: (yield* RateLimit.RateLimit) ?? (yield* RateLimit.make(config.profile.rateLimit)),
+      rateLimit: (yield* RateLimit.RateLimit) ?? (yield* ownGate(config.profile)),
       budget: RetryBudget.make(),
       noteDeprecation: deprecations.note
     }
@@ -287,6 +281,29 @@ export const makeWith = (
       deprecations: deprecations.all
     }
   })
+
+/**
+ * The service over an HTTP client. The client must not follow redirects itself, because it would send the token along.
+ * Node's clients do not, and that of fetch is told not to. All calls of one client share one retry budget, and one rate
+ * limit gate: the one given by `RateLimit.layer`, or its own.
+ *
+ * @category constructors
+ */
+export const makeWith = (
+  options: Options
+): Effect.Effect<Service, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> =>
+  makeBehind(options, ({ rateLimit }) => RateLimit.make(rateLimit))
+
+/**
+ * {@link makeWith}, but without a rate limit gate of its own, for a page: its calls are few, and one that is refused with
+ * 429 waits as `Retry-After` says. A gate that is given by `RateLimit.layer` counts here too.
+ *
+ * @category constructors
+ */
+export const makeUngated = (
+  options: Options
+): Effect.Effect<Service, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> =>
+  makeBehind(options, () => Effect.succeed(RateLimit.open))
 
 /**
  * {@link makeWith} without options.

@@ -8,11 +8,12 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import { lazily } from "../base/lazily.js"
 import { inOwnFiber } from "../base/ownFiber.js"
 import { printable } from "../base/printable.js"
 import { tellRepeat } from "../base/tellRepeat.js"
 import * as Checksum from "../Checksum.js"
-import { readFirstByte } from "../download/firstByte.js"
+import { ConnectionFailed } from "../ConnectionError.js"
 import type { FileRecord } from "../FileRecord.js"
 import type { ObjectStorage } from "../ObjectStorage.js"
 import * as RetryPolicy from "../RetryPolicy.js"
@@ -239,6 +240,19 @@ const complete = (upload: Running, state: S.Completing): Step<FileRecord> =>
     )
   })
 
+// Only an answer that was lost needs it
+const firstByte = lazily(() => import("../download/firstByte.js"), () => undefined)
+
+/** Whether the content is there cannot be known without what reads it: then it is as if storage were out of reach. */
+const readFirstByte = ({ service: { baseUrl } }: Running, fileId: string) =>
+  Effect.matchEffect(firstByte, {
+    onFailure: () =>
+      Effect.fail(
+        new ConnectionFailed({ peer: "service", origin: new URL(baseUrl).origin, arrived: "no", attempts: 0 })
+      ),
+    onSuccess: ({ readFirstByte }) => readFirstByte(fileId)
+  })
+
 const ask = (upload: Running, state: S.Asking): Step<S.Asked> =>
   Effect.gen(function*() {
     const { service } = upload
@@ -246,7 +260,7 @@ const ask = (upload: Running, state: S.Asking): Step<S.Asked> =>
     if (state.after === "Restart") yield* beginCompleting(upload, state)
     const file = yield* service.file(fileId)
     const isDecided = file.status === "failed" || isFinal(service.profile, file)
-    return { file, content: isDecided ? undefined : yield* Effect.either(readFirstByte(fileId)) }
+    return { file, content: isDecided ? undefined : yield* Effect.either(readFirstByte(upload, fileId)) }
   })
 
 // --- The loop
