@@ -31,6 +31,8 @@ export interface Entry {
   handle: UploadHandle | undefined
   /** Paused by the user, or waiting for its turn to resume. */
   waits: boolean
+  /** Halved each time that one which was added later starts before it. */
+  share: number
 }
 
 export const entryOf = (item: Item, addition: NamedAddition | undefined, unfinished: string | undefined): Entry => ({
@@ -40,7 +42,8 @@ export const entryOf = (item: Item, addition: NamedAddition | undefined, unfinis
   ledgerIds: new Set(unfinished === undefined ? [] : [unfinished]),
   fiber: undefined,
   handle: undefined,
-  waits: false
+  waits: false,
+  share: 1
 })
 
 /** Whether it takes up a slot: a pause during completion stops nothing. */

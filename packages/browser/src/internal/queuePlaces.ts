@@ -9,6 +9,7 @@ import * as Entries from "./queueEntry.js"
 import type { Ground } from "./queueGround.js"
 import type { Rows } from "./queueRows.js"
 import * as Runs from "./queueRuns.js"
+import * as Turns from "./queueTurns.js"
 import * as View from "./queueView.js"
 
 const tickMillis = 200
@@ -72,12 +73,10 @@ export const make = <E>(ground: Ground<E>, options: Options, rows: Rows): Places
 
   const schedule = (): void => {
     if (over) return rows.all().forEach(rest)
-    let room = atOnce - rows.all().filter(Entries.goesOn).length
-    for (const entry of rows.all()) {
-      if (room <= 0 || !Entries.isQueued(entry)) continue
-      room--
+    for (let entry = Turns.take(rows.all(), atOnce); entry; entry = Turns.take(rows.all(), atOnce)) {
       if (entry.fiber !== undefined) goOn(entry)
       else if (entry.addition !== undefined) begin(entry, entry.addition)
+      else break
     }
     if (!ticking && isGoing()) {
       ticking = true

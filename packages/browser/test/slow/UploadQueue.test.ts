@@ -64,6 +64,18 @@ const again = {
 const soon = () => Effect.runPromise(Effect.as(turns(2), file("a", 10)))
 
 describe("UploadQueue", () => {
+  it.scoped("starts a short file at once though long ones have all places, and no second one beside it", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped({ ...quiet, files: 2, upload: { strategy: "single" } })
+      const long = (name: string) => file(name, 6_000_000)
+      queue.add([long("a"), long("bb"), long("ccc")])
+      queue.add([file("dddd", 5_000_000), file("eeeee", 4_000_000)])
+      const { items } = yield* until(queue, ({ items }) => items.filter(({ sent }) => sent > 0).length === 3)
+      assert.deepStrictEqual(items.map(({ state }) => state === "queued"), [false, false, true, true, false])
+      yield* until(queue, isDone)
+      assert.deepStrictEqual(states(queue.getSnapshot()), Array.from({ length: 5 }, () => "completed"))
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: alwaysSlowly }))))
+
   it.scoped("reports a listener's error, and still uploads and calls the other listeners", () =>
     Effect.gen(function*() {
       const reported: Array<unknown> = []
