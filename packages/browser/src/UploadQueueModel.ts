@@ -24,13 +24,20 @@ export type ItemState =
   | "needs-file"
 
 /**
- * Why an item failed: the error's `_tag`, and its message, which says what to do next.
+ * Why an item failed: the error's `_tag`, and its message, which says what to do next and is for developers.
  *
  * @category models
  */
 export interface Failure {
   readonly tag: string
   readonly message: string
+  /** The HTTP status of the answer that it failed with, if there was one. */
+  readonly status?: number | undefined
+  /** The call that was answered so, such as `initiateUpload`. */
+  readonly operation?: string | undefined
+  /** What your server says of it to visitors: the `message` and the `code` of its refusal. */
+  readonly reason?: string | undefined
+  readonly code?: string | undefined
 }
 
 /**
@@ -213,6 +220,11 @@ export interface UploadQueue {
    * or the file no longer exists, the item says so and is no longer `kept`.
    */
   readonly allow: (id: string) => void
+  /**
+   * Fails a completed item, such as one that your application could not save. `reason` is for visitors. A retry uploads
+   * the file again.
+   */
+  readonly fail: (id: string, reason: string, code?: string) => void
   /** Removes an item. One that has not ended is cancelled; one that failed or needs a file is forgotten. */
   readonly remove: (id: string) => void
   /** Removes the completed and cancelled items. */

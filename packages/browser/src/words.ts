@@ -209,6 +209,25 @@ export const refusal = (
     count: limits.files ?? 0
   })
 
+// What an answer means beyond its tag
+const answers: ReadonlyArray<readonly [fits: (error: Failure) => boolean, reason: Reason]> = [
+  // perhaps a proxy's, which knows no tags
+  [({ status }) => status === 413, "tooLarge"],
+  // there is no upload that was stopped: the base URL is wrong
+  [({ operation = "", tag }) => tag === "NotFound" && operation.startsWith("initiate"), "owner"]
+]
+
+/**
+ * What an error means to a visitor. An unknown one is the site's.
+ *
+ * @category errors
+ */
+export const reasonOf = (error: Failure): Reason => {
+  const { tag } = error
+  const [, reason] = answers.find(([fits]) => fits(error)) ?? []
+  return reason ?? (isIn(reasons, tag) ? reasons[tag] : isIn(refusals, tag) ? refusals[tag] : "owner")
+}
+
 /**
  * What an error means to a visitor, by the `tag` of an item's `error` or the `_tag` of an error. An unknown one is the
  * site's.
@@ -216,12 +235,10 @@ export const refusal = (
  * @category errors
  */
 export const failure = (words: Words, tag: string): string =>
-  text(words, words.reasons[isIn(reasons, tag) ? reasons[tag] : isIn(refusals, tag) ? refusals[tag] : "owner"], {
-    count: 0
-  })
+  text(words, words.reasons[reasonOf({ tag, message: "" })], { count: 0 })
 
 /**
- * Why an item failed or its file was not taken, if it has an error.
+ * Why an item failed or its file was not taken, if it has an error: what your server says of it, or else what it means.
  *
  * @category errors
  */
@@ -232,9 +249,10 @@ export const failureOf = (
 ): string => {
   if (error === undefined) return ""
   if (isIn(refusals, error.tag)) return refusal(words, { reason: error.tag, size }, limits)
+  if (error.reason !== undefined) return error.reason
   return state === "needs-file" && error.tag === "SourceChanged"
     ? text(words, words.reasons.otherFile)
-    : failure(words, error.tag)
+    : text(words, words.reasons[reasonOf(error)], { count: 0 })
 }
 
 const joined = (...parts: ReadonlyArray<string | undefined>): string =>

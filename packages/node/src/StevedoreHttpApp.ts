@@ -62,14 +62,14 @@ export interface Opened {
  * @category models
  */
 export interface Options<User, E, R, R2 = never, E2 = never, R3 = never, E3 = never, R4 = never> {
-  /** Identifies the user. Any failure results in a 401. */
+  /** Identifies the user. Any failure results in a 401; a {@link Refusal} says why. */
   readonly authorize: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<User, E, R>
   /**
-   * Whether an authorized user may do this: `false` results in a 403. By default, a user may complete and read what the
+   * Whether an authorized user may do this: `false` results in a 403, and a {@link Refusal} says why. By default, a user may complete and read what the
    * `outbox` knows that he has opened, and any other id is a 404: with the outbox in memory, also an upload that was
    * opened before this process began. `"everything"` lets each user complete and read every file of the token.
    */
-  readonly permit?: ((user: User, call: Call) => Effect.Effect<boolean, never, R2>) | "everything" | undefined
+  readonly permit?: ((user: User, call: Call) => Effect.Effect<boolean, Refusal.Refusal, R2>) | "everything" | undefined
   /**
    * Called for each upload that was opened for a user, before the page learns of it, to record whose it is for `permit`
    * to check. If it fails, the page gets a 500 and nothing about the upload, and the failure is logged. If the page
@@ -391,7 +391,11 @@ export const make = <User, E, R, R2 = never, E2 = never, R3 = never, E3 = never,
   const permitted = (user: User, call: Call): Effect.Effect<void, Refused, R2> => {
     if (permit === "everything") return Effect.void
     if (permit !== undefined) {
-      return Effect.filterOrFail(permit(user, call), (isPermitted) => isPermitted, () => Refusal.refused(403))
+      return Effect.filterOrFail(
+        Effect.mapError(permit(user, call), Refusal.ofUser(403)),
+        (isPermitted) => isPermitted,
+        () => Refusal.refused(403)
+      )
     }
     return "fileId" in call
       ? Effect.catchAllCause(outbox.find(call.fileId), Refusal.ofHook).pipe(
@@ -414,7 +418,7 @@ export const make = <User, E, R, R2 = never, E2 = never, R3 = never, E3 = never,
   return Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (isForeign(request, allowedOrigins)) return yield* Refusal.refused(403)
-    const user = yield* Effect.mapError(authorize(request), () => Refusal.refused(401))
+    const user = yield* Effect.mapError(authorize(request), Refusal.ofUser(401))
     const service = yield* ServiceApi
     if (ending !== undefined) yield* ending.resumed
     const target = targetOf(request, prefix)
@@ -435,3 +439,24 @@ export const make = <User, E, R, R2 = never, E2 = never, R3 = never, E3 = never,
     Effect.interruptible
   )
 }
+
+export {
+  /**
+   * Why a user may not do something, for the page to tell: `authorize` and `permit` fail with it.
+   *
+   * @example
+   * import { StevedoreHttpApp } from "@stevedore/node"
+   * import { Effect } from "effect"
+   *
+   * const app = StevedoreHttpApp.make({
+   *   authorize: () => Effect.succeed("Ada"),
+   *   permit: (_, call) =>
+   *     "file" in call && call.file.size > 1_000_000
+   *       ? new StevedoreHttpApp.Refusal({ status: 413, code: "Plan", message: "At most 1 MB for free accounts." })
+   *       : Effect.succeed(true)
+   * })
+   *
+   * @category errors
+   */
+  Refusal
+} from "./internal/appRefusal.js"

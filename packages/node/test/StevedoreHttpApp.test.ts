@@ -333,6 +333,29 @@ describe("StevedoreHttpApp", () => {
       assert.deepStrictEqual(yield* asked, [])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.effect("passes on what `authorize` and `permit` refuse with, and a status that is no visitor's as their own", () =>
+    Effect.gen(function*() {
+      const message = "Only PDFs of invoices are accepted here."
+      const refusals = [
+        [{ message }, 401, "Unauthorized", 403, "Forbidden"],
+        [{ message, status: 422, code: "OnlyInvoices" }, 422, "OnlyInvoices", 422, "OnlyInvoices"],
+        [{ message, status: 451 }, 451, "Unauthorized", 451, "Forbidden"],
+        [{ message, status: 500 }, 401, "Unauthorized", 403, "Forbidden"],
+        [{ message, status: NaN }, 401, "Unauthorized", 403, "Forbidden"]
+      ] as const
+      for (const [given, ofUser, userCode, ofCall, callCode] of refusals) {
+        const refusing = () => new StevedoreHttpApp.Refusal(given)
+        const strangers = StevedoreHttpApp.make({ authorize: refusing })
+        const strict = StevedoreHttpApp.make({ authorize: () => Effect.succeed("Ada"), permit: refusing })
+        for (const [app, status, code] of [[strangers, ofUser, userCode], [strict, ofCall, callCode]] as const) {
+          const answer = yield* ask(initiate, { body: small }, app)
+          assert.deepInclude(answer, { status })
+          assert.deepInclude(answer.json.errors[0], { code, message })
+        }
+      }
+      assert.deepStrictEqual(yield* asked, [])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
   it.effect("`opened` reports the user of each upload, so that `permit` can deny it to others", () =>
     Effect.gen(function*() {
       const owners = new Map<string, readonly [user: string, name: string]>()

@@ -130,6 +130,12 @@ export const make = <E>(ground: Ground<E>, options: Options): Engine => {
           entry.item = View.changed(entry.item, { state: "queued", error: undefined, sent: entry.item.confirmed })
         }
       }),
+    fail: (id, reason, code) =>
+      acting((entry) => {
+        if (entry.item.state !== "completed") return
+        const error = { tag: "Refused", message: reason, reason, ...(code !== undefined && { code }) }
+        entry.item = View.settled(entry.item, { state: "failed", error, sent: 0, confirmed: 0 })
+      })(id),
     remove: (id) => acting(actions.remove)(id),
     clear: () => {
       // an item that ended since the last snapshot has never been shown: clearing it would lose its result

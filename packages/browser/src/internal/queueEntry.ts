@@ -8,6 +8,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as BlobSource from "../BlobSource.js"
 import * as FileHandles from "../FileHandles.js"
 import type { Addition, Failure, Item } from "../UploadQueueModel.js"
@@ -61,11 +62,25 @@ export const additionOf = (given: File | Addition): NamedAddition => {
   return { ...addition, name: addition.name ?? (webkitRelativePath || name) }
 }
 
+// What names a field is for programs
+const refusalIn = (error: unknown): unknown =>
+  Predicate.hasProperty(error, "issues") && Array.isArray(error.issues)
+    ? error.issues.find((issue: unknown) =>
+      textOf(issue, "message") !== undefined && !Predicate.hasProperty(issue, "path")
+    )
+    : undefined
+
 export const failureOf = (cause: Cause.Cause<unknown>): Failure => {
   const error = Cause.squash(cause)
+  const status = Predicate.hasProperty(error, "status") && Predicate.isNumber(error.status) ? error.status : undefined
+  const refusal = status !== undefined && status >= 400 && status < 500 ? refusalIn(error) : undefined
+  const operation = textOf(error, "operation")
   return {
     tag: textOf(error, "_tag") ?? "Unexpected",
-    message: textOf(error, "message") ?? "Something unexpected went wrong."
+    message: textOf(error, "message") ?? "Something unexpected went wrong.",
+    ...(status !== undefined && { status }),
+    ...(operation !== undefined && { operation }),
+    ...(refusal !== undefined && { reason: textOf(refusal, "message"), code: textOf(refusal, "code") })
   }
 }
 

@@ -12,6 +12,17 @@ export class Refused extends Data.TaggedError("Refused")<{
   readonly retryAfter?: Duration.Duration | undefined
 }> {}
 
+/**
+ * Why a user may not do something, for the page to tell: the `message` is for visitors, in their language, and stands in
+ * the row of the file. `code` is for the page's own script.
+ */
+export class Refusal extends Data.TaggedError("Refusal")<{
+  readonly message: string
+  readonly code?: string | undefined
+  /** From 400 to 499. Defaults to 401 of `authorize`, and to 403 of `permit`. */
+  readonly status?: number | undefined
+}> {}
+
 const titles: Readonly<Record<number, readonly [code: string, title: string]>> = {
   400: ["ValidationError", "The request is not valid"],
   401: ["Unauthorized", "Sign in first"],
@@ -20,6 +31,7 @@ const titles: Readonly<Record<number, readonly [code: string, title: string]>> =
   409: ["InvalidOperation", "The upload failed or was cancelled"],
   413: ["ValidationError", "The request is too large"],
   415: ["ValidationError", "The request body must be JSON"],
+  422: ["ValidationError", "The file is not accepted"],
   429: ["TooManyRequests", "Too many requests"],
   500: ["InternalError", "Something went wrong"],
   502: ["BadGateway", "The file service failed"],
@@ -42,6 +54,17 @@ export const answer = ({ issues, retryAfter, status }: Refused): HttpServerRespo
       ...(retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(Duration.toSeconds(retryAfter))) })
     }
   })
+
+const isOfVisitor = (status: number): boolean => Number.isInteger(status) && status >= 400 && status < 500
+
+/** What the page is told of a user who is not let in, or may not do this: the application's words, if it has any. */
+export const ofUser = (status: 401 | 403) => (error: unknown): Refused => {
+  if (!(error instanceof Refusal)) return refused(status)
+  const { code, message } = error
+  const told = error.status !== undefined && isOfVisitor(error.status) ? error.status : status
+  const [known, title] = titles[told] ?? titles[status] ?? []
+  return new Refused({ status: told, issues: [{ code: code ?? known ?? "Forbidden", title, message }] })
+}
 
 const passedOn = (status: number, issues: ReadonlyArray<Issue>): Refused =>
   issues.length === 0 ? refused(status) : new Refused({ status, issues })

@@ -99,6 +99,12 @@ const makeAsking = (queue: OwnedUploadQueue) => {
   }
 }
 
+/** What a page's developer may have caused, such as by a wrong base URL or by CORS. */
+const developers: ReadonlySet<Words.Reason> = new Set<Words.Reason>(["owner", "signedOut", "connection"])
+
+/** The kinds of failures that the console has been told of: each is told once in a page. */
+const toldOf = new Set<string>()
+
 /** Everything below the place to drop. */
 export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
   const words = host.words ?? english
@@ -140,26 +146,36 @@ export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
   let before: Snapshot = queue.getSnapshot()
   let news = ""
 
-  const announce = ({ totals }: Snapshot): void => {
+  const announce = ({ totals }: Snapshot, earlier: Snapshot): void => {
     const isOffline = !navigator.onLine
     const away = Words.say(words, totals.state === "uploading" ? "offline" : "offlineIdle")
     offline.hidden = !isOffline
     offline.textContent = away
     const latest = isOffline ? away : Words.announcement(words, totals)
     // beside finished files, new ones start at some quarter, which is no news
-    const starts = !isOffline && totals.state === "uploading" && before.totals.state !== "uploading"
+    const starts = !isOffline && totals.state === "uploading" && earlier.totals.state !== "uploading"
     if (starts) tell(Words.say(words, "isUploading", { count: totals.files }))
     else if (latest !== news) tell(latest)
     news = latest
   }
 
-  const emitChanges = (now: Snapshot): void => {
-    const known = new Map(before.items.map((item) => [item.id, item.state]))
+  const tellDeveloper = ({ error }: Item): void => {
+    if (error === undefined || error.reason !== undefined || !developers.has(Words.reasonOf(error))) return
+    const kind = `${error.tag} ${error.status ?? ""}`
+    // eslint-disable-next-line no-console -- for the developer of the page: a visitor cannot do anything about it
+    if (!toldOf.has(kind)) console.error(`<${host.localName}>: ${error.message}`)
+    toldOf.add(kind)
+  }
+
+  const emitChanges = (now: Snapshot, earlier: Snapshot): void => {
+    const known = new Map(earlier.items.map((item) => [item.id, item.state]))
     for (const item of now.items) {
       const { state } = item
-      if ((state === "completed" || state === "failed") && known.get(item.id) !== state) emit(state, { item })
+      if (known.get(item.id) === state) continue
+      if (state === "failed") tellDeveloper(item)
+      if (state === "completed" || state === "failed") emit(state, { item })
     }
-    if (before.totals.state === "uploading" && now.totals.state !== "uploading") emit("idle", { totals: now.totals })
+    if (earlier.totals.state === "uploading" && now.totals.state !== "uploading") emit("idle", { totals: now.totals })
   }
 
   let isHeld = false
@@ -176,9 +192,11 @@ export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
     summary.show(snapshot)
     section.hidden = items.length === 0
     all?.classList.toggle("compact", items.length + unfinished.length > 0)
-    announce(snapshot)
-    emitChanges(snapshot)
+    const earlier = before
+    // a listener may change the queue, and with it what is shown
     before = snapshot
+    announce(snapshot, earlier)
+    emitChanges(snapshot, earlier)
   }
 
   const elements = [refusals.element, lists.unfinished, section, offline, asking.element]
@@ -190,7 +208,7 @@ export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
   section.addEventListener("pointerout", () => {
     if (isHeld) show()
   })
-  const showOnline = () => announce(queue.getSnapshot())
+  const showOnline = () => announce(before, before)
   const away = new AbortController()
   addEventListener("online", showOnline, away)
   addEventListener("offline", showOnline, away)

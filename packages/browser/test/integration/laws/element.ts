@@ -296,6 +296,76 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         assert.strictEqual(sentences[1], "Uploading 3 files.")
       }))
 
+    it.scoped("says why a server refused, in its words or in those for visitors, and tells its developer what it is", () =>
+      Effect.gen(function*() {
+        const { page } = yield* Page.opened()
+        const said = yield* inPage(page, () => {
+          const said: Array<string> = []
+          console.error = (text: string) => said.push(text)
+          Object.assign(window, { said })
+          const json = (message?: string) => JSON.stringify({ errors: [{ code: "Plan", title: "No", message }] })
+          const answers: Readonly<Record<string, readonly [number, string]>> = {
+            "invoice.txt": [422, json("Only PDFs of invoices are accepted here.")],
+            "plan.txt": [403, json("Your plan allows 2 GB.")],
+            "silent.txt": [403, json()],
+            "proxy.txt": [413, "<h1>413 Request Entity Too Large</h1>"],
+            "missing.txt": [404, "<h1>Not Found</h1>"],
+            "missing too.txt": [404, "<h1>Not Found</h1>"]
+          }
+          window.fetch = (_, { body } = {}) => {
+            const asked = typeof body === "string" ? body : new TextDecoder().decode(new Uint8Array(Object(body)))
+            const [, [status, text] = [500, ""]] = Object.entries(answers).find(([name]) =>
+              asked.includes(`"${name}"`)
+            ) ?? []
+            return Promise.resolve(new Response(text, { status }))
+          }
+          return Object.keys(answers)
+        }, null)
+        yield* Page.add(page, ...said.map((name, index) => [name, 1000 + index] as const))
+        const { rows } = yield* Page.isAnnounced(page, "0 of 6 files uploaded, 6 failed.")
+        const owner = "Something on this site does not work. Try again, or contact its owner."
+        assert.deepStrictEqual(Object.fromEntries(rows.map(({ error, name }) => [name, error])), {
+          "invoice.txt": "Only PDFs of invoices are accepted here.",
+          "plan.txt": "Your plan allows 2 GB.",
+          "silent.txt": "You are not allowed to upload files here.",
+          "proxy.txt": "The file is too large.",
+          "missing.txt": owner,
+          "missing too.txt": owner
+        })
+        const failures = yield* inPage(page, () =>
+          document.querySelector("stevedore-upload")?.queue?.getSnapshot().items.map((
+            { error }
+          ) => [error?.status, error?.code]), null)
+        assert.deepStrictEqual(failures?.slice(0, 2), [[422, "Plan"], [403, "Plan"]])
+        const told = yield* inPage(page, () =>
+          Reflect.get(window, "said") as ReadonlyArray<string>, null)
+        assert.lengthOf(told, 1)
+        assert.match(told[0] ?? "", /^<stevedore-upload>: .*Check the id and the base URL/)
+        assert.deepStrictEqual(yield* Page.violations(page), [])
+      }))
+
+    it.scoped("shows a file as failed that the application could not save, and uploads it again", () =>
+      Effect.gen(function*() {
+        const world = yield* Page.opened()
+        const { page } = world
+        yield* inPage(page, () => {
+          const upload = document.querySelector("stevedore-upload")
+          upload?.addEventListener("completed", ({ detail: { item } }) =>
+            upload.queue?.fail(item.id, "The album is full.", "Full"), { once: true })
+        }, null)
+        yield* Page.add(page, ["a.txt", 1000])
+        const { rows } = yield* Page.isAnnounced(page, "0 of 1 file uploaded, 1 failed.")
+        assert.deepStrictEqual(
+          rows.map(({ error }) =>
+            error
+          ),
+          ["The album is full."]
+        )
+        yield* Page.click(page, "Retry a.txt")
+        yield* Page.isAnnounced(page, "1 file uploaded.")
+        assert.deepStrictEqual(yield* completed(world), ["a.txt", "a.txt"])
+      }))
+
     it.scoped("offers an unfinished upload after a reload, and resumes it when its file is chosen again", () =>
       Effect.gen(function*() {
         const { page, sandbox } = yield* Page.opened({
@@ -305,7 +375,10 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         yield* Page.choose(page, path)
         const confirmed = Effect.map(
           sandbox.report,
-          ({ requests }) => requests.some(({ operation, status }) => operation === "putPart" && status === 200)
+          ({ requests }) =>
+            requests.some(({ operation, status }) =>
+              operation === "putPart" && status === 200
+            )
         )
         yield* Effect.repeat(confirmed, {
           schedule: Schedule.spaced("50 millis"),
