@@ -3,8 +3,22 @@ import type { Metadata } from "@stevedore/core/Metadata"
 import type { Requirements } from "@stevedore/core/Uploads"
 import type * as Layer from "effect/Layer"
 import type { OwnedUploadQueue } from "./UploadQueue.js"
-import type { Item, Limits, Options, Refusal, Totals } from "./UploadQueueModel.js"
+import type { Existing, Item, Limits, Options, Refusal, Snapshot, Totals } from "./UploadQueueModel.js"
 import type { Words } from "./WordsModel.js"
+
+/**
+ * A file that was not accepted. `message` is for visitors. Besides the reasons of the queue there are folders that are
+ * empty, what cannot be read, and that an attribute of the element is wrong.
+ *
+ * @category models
+ */
+export interface ElementRefusal {
+  readonly name: string
+  /** In bytes; 0 if it is not known. */
+  readonly size: number
+  readonly reason: Refusal["reason"] | "EmptyFolder" | "Unreadable" | "WrongAttribute"
+  readonly message: string
+}
 
 /**
  * What the events of the element have as their `detail`.
@@ -15,10 +29,15 @@ export interface Details {
   /** Files were accepted. */
   readonly added: { readonly items: ReadonlyArray<Item> }
   /** Files were not accepted, and why. */
-  readonly refused: { readonly refused: ReadonlyArray<Pick<Refusal, "name" | "message">> }
+  readonly refused: { readonly refused: ReadonlyArray<ElementRefusal> }
   /** A file is uploaded; `item.result` is its record. */
   readonly completed: { readonly item: Item }
   readonly failed: { readonly item: Item }
+  readonly paused: { readonly item: Item }
+  /** An item was taken out of the list. */
+  readonly removed: { readonly item: Item }
+  /** Other files are uploaded now than before: their ids, and all that is known of them and of the others. */
+  readonly changed: { readonly value: ReadonlyArray<string>; readonly snapshot: Snapshot }
   /** Nothing proceeds on its own any more. */
   readonly idle: { readonly totals: Totals }
 }
@@ -51,9 +70,25 @@ export interface StevedoreUpload extends HTMLElement {
    * the element, and the next one with the same `base-url`, `name`, limits and `layer` shows it again: `dispose` ends it.
    */
   queue: OwnedUploadQueue | undefined
+  /** Files that were uploaded before: the list begins with them, and so does a reset of the form. */
+  existing: ReadonlyArray<Existing> | undefined
+  /** The ids of the files that are uploaded. With a `name`, they are what the form has under this name. */
+  readonly value: ReadonlyArray<string>
+  readonly form: HTMLFormElement | null
+  readonly validity: ValidityState
+  readonly validationMessage: string
+  /** Whether the form can be sent: no upload runs, waits or has failed, and one is there if it is `required`. */
+  checkValidity(): boolean
+  reportValidity(): boolean
+  /** Starts what waits: see `autostart`. */
+  start(): void
   /** Adds files, as if they had been chosen. */
   add(files: Iterable<File>): Promise<void>
-  addEventListener<K extends keyof Details>(type: K, listener: Listener<CustomEvent<Details[K]>>): void
+  addEventListener<K extends keyof Details>(
+    type: K,
+    listener: Listener<CustomEvent<Details[K]>>,
+    options?: boolean | AddEventListenerOptions
+  ): void
   addEventListener(
     type: string,
     listener: EventListenerOrEventListenerObject,

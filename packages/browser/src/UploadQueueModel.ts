@@ -124,12 +124,26 @@ export interface Addition {
 }
 
 /**
+ * A file that was uploaded before, such as one of a record that a form edits.
+ *
+ * @category models
+ */
+export interface Existing {
+  readonly id: string
+  readonly name: string
+  /** In bytes, if it is known. */
+  readonly size?: number | undefined
+  /** The media type, if it is known. */
+  readonly type?: string | undefined
+}
+
+/**
  * What the queue accepts. Sizes are in bytes.
  *
  * @category models
  */
 export interface Limits {
-  /** The most files in the queue, not counting completed, failed and cancelled ones. Defaults to no limit. */
+  /** The most files in the queue, not counting failed and cancelled ones. Defaults to no limit. */
   readonly files?: number | undefined
   /**
    * The largest single file. Defaults to 10 GB, the limit of the standard profile; for another profile, set its own.
@@ -173,6 +187,8 @@ export interface Options {
   /** How many files upload at once; a paused one does not count. Defaults to 3. */
   readonly files?: number | undefined
   readonly limits?: Limits | undefined
+  /** `false`: what is added waits, paused, until it is resumed, such as with the form that it belongs to. */
+  readonly autostart?: boolean | undefined
   /** Options for each upload. */
   readonly upload?: Omit<UploadOptions, "unfinished"> | undefined
   /**
@@ -200,6 +216,8 @@ export interface UploadQueue {
   readonly subscribe: (listener: () => void) => () => void
   /** Accepts files, which start uploading on their own. A file that an earlier page began to upload resumes. */
   readonly add: (files: Iterable<File | Addition> | null | undefined) => Added
+  /** Shows files that were uploaded before as completed items. One that is there already, by its id, is not added again. */
+  readonly addUploaded: (files: Iterable<Existing>) => void
   /** Stops the transfers; what storage has stays there. The service is not called. */
   readonly pause: (id?: string) => void
   readonly resume: (id?: string) => void

@@ -92,6 +92,9 @@ export type MessageKey =
   | "haveFailed"
   | "offline"
   | "offlineIdle"
+  | "formEmpty"
+  | "formBusy"
+  | "formFailed"
 
 /**
  * Why a file failed or was refused, as far as it makes a difference to a visitor.

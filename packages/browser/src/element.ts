@@ -3,7 +3,7 @@
  * unfinished. Importing this module registers the element. What uploads is loaded once there is something to upload.
  *
  * Attributes: `base-url` (`/api` by default), `name`, `accept`, `max-files`, `max-size` and `max-total` as `500000` or
- * `10MB`, `files` for how many upload at once, `metadata` as JSON, `lang`, and `whole-page` to take files that are dropped
+ * `10MB`, `files` for how many upload at once, `autostart`, `metadata` as JSON, `required`, `disabled`, `lang`, and `whole-page` to take files that are dropped
  * anywhere else than onto another element that takes them. While one of them is wrong, the console says so and no file is
  * accepted. A paste is taken by the element with the focus, or else by the first that is seen.
  *
@@ -30,10 +30,10 @@
 import type { StevedoreUpload } from "./ElementModel.js"
 import type { Arrival } from "./internal/element/arrivals.js"
 import { arrivalsOf, ofFiles } from "./internal/element/arrivals.js"
-import { adopt, button, icon, make } from "./internal/element/dom.js"
-import { shell } from "./internal/element/shellStyle.js"
+import type { Form } from "./internal/element/form.js"
 import type { View } from "./internal/element/view.js"
 import type { OwnedUploadQueue } from "./UploadQueue.js"
+import type { Existing } from "./UploadQueueModel.js"
 
 /**
  * The models of `ElementModel`.
@@ -41,8 +41,6 @@ import type { OwnedUploadQueue } from "./UploadQueue.js"
  * @category models
  */
 export type * from "./ElementModel.js"
-
-const upward = "M24 31V11m0 0-8 8m8-8 8 8M9 30v5a4 4 0 0 0 4 4h22a4 4 0 0 0 4-4v-5"
 
 // Opening a database that does not exist would create it
 const hasUnfinished = async (): Promise<boolean> => {
@@ -63,7 +61,7 @@ const hasUnfinished = async (): Promise<boolean> => {
   })
 }
 
-const settings = ["limits", "metadata", "upload", "words", "layer", "linkOf", "queue"] as const
+const settings = ["limits", "metadata", "upload", "words", "layer", "linkOf", "queue", "existing"] as const
 
 type Settings = Pick<StevedoreUpload, typeof settings[number]>
 
@@ -93,6 +91,10 @@ export const define = (name: string): void => {
   customElements.define(
     name,
     class extends HTMLElement implements StevedoreUpload {
+      static readonly formAssociated = true
+      static readonly observedAttributes = ["name", "required"]
+      readonly #internals = this.attachInternals()
+      #form: Form | undefined
       #settings: Partial<Settings> = {}
       #shell: Promise<void> | undefined
       #view: Promise<View> | undefined
@@ -160,6 +162,58 @@ export const define = (name: string): void => {
         if (this.isConnected) void this.#show()
       }
 
+      get existing(): Settings["existing"] {
+        return this.#settings.existing
+      }
+      set existing(existing: Settings["existing"]) {
+        this.#settings.existing = existing
+        if (this.isConnected && existing !== undefined) void this.#restore(existing)
+      }
+
+      get value(): ReadonlyArray<string> {
+        return this.queue?.getSnapshot().items.flatMap(({ result, state }) =>
+          state === "completed" && result !== undefined ? [result.id] : []
+        ) ?? []
+      }
+      get form(): HTMLFormElement | null {
+        return this.#internals.form
+      }
+      get validity(): ValidityState {
+        return this.#internals.validity
+      }
+      get validationMessage(): string {
+        return this.#internals.validationMessage
+      }
+      checkValidity(): boolean {
+        return this.#internals.checkValidity()
+      }
+      reportValidity(): boolean {
+        return this.#internals.reportValidity()
+      }
+
+      attributeChangedCallback(): void {
+        this.#form?.show(this.queue?.getSnapshot())
+      }
+      formDisabledCallback(isDisabled: boolean): void {
+        void this.#built().then(() => this.#root.getElementById("all")?.toggleAttribute("inert", isDisabled))
+      }
+      formResetCallback(): void {
+        for (const { id } of this.queue?.getSnapshot().items ?? []) this.queue?.remove(id)
+        this.queue?.addUploaded(this.existing ?? [])
+      }
+      formStateRestoreCallback(state: unknown): void {
+        void this.#built().then(() => this.#restore(this.#form?.restoredFrom(state) ?? []))
+      }
+
+      async #restore(uploaded: Iterable<Existing>): Promise<void> {
+        const { queue } = await this.#load()
+        queue.addUploaded(uploaded)
+      }
+
+      start(): void {
+        this.queue?.resume()
+      }
+
       add(files: Iterable<File>): Promise<void> {
         return this.#take(ofFiles(files))
       }
@@ -185,7 +239,7 @@ export const define = (name: string): void => {
 
       async #show(): Promise<void> {
         await this.#built()
-        const isKnown = this.queue !== undefined || isInUse || await hasUnfinished()
+        const isKnown = this.queue !== undefined || this.existing !== undefined || isInUse || await hasUnfinished()
         if (isKnown && this.isConnected) await this.#load()
       }
 
@@ -194,48 +248,8 @@ export const define = (name: string): void => {
       }
 
       async #build(): Promise<void> {
-        adopt(this.#root, shell)
-        const [Words, { read }] = await Promise.all([import("./words.js"), import("./internal/element/attributes.js")])
-        const { limits } = read(this)
-        const lang = this.closest("[lang]")?.getAttribute("lang") ?? navigator.language
-        const words = this.words ??= await Words.load(lang)
-        const chosen = (input: HTMLInputElement) => {
-          input.hidden = true
-          input.addEventListener("change", () => {
-            void this.#take(ofFiles(input.files ?? []))
-            // so that the same file can be chosen again
-            input.value = ""
-          })
-          return input
-        }
-        const accept = (this.limits?.accept ?? limits.accept ?? []).join()
-        const most = this.limits?.files ?? limits.files
-        const files = chosen(
-          make("input", { type: "file", id: "files", accept, ...most === 1 ? {} : { multiple: "" } })
-        )
-        const folder = chosen(make("input", { type: "file", id: "folder", webkitdirectory: "" }))
-        const slot = (name: string, text: string) =>
-          make("slot", { name }, make("p", { class: name, part: name }, text))
-        const box = make(
-          "section",
-          { id: "drop", part: "drop", "aria-label": Words.say(words, "chooseFiles") },
-          icon(upward, 48),
-          slot("invitation", Words.say(words, "drop")),
-          make("p", { class: "touch" }, Words.say(words, "touch")),
-          make(
-            "p",
-            { class: "ways" },
-            button({ id: "choose-files", class: "primary" }, () => files.click(), Words.say(words, "chooseFiles")),
-            button({ id: "choose-folder" }, () => folder.click(), Words.say(words, "chooseFolder"))
-          ),
-          slot("hint", Words.say(words, "paste")),
-          files,
-          folder
-        )
-        const direction = /^(ar|fa|he|ur)\b/.test(words.language) ? "rtl" : "ltr"
-        // a live region says only what changes in it: it is there from the start
-        const announcements = make("p", { class: "unseen", id: "announcements", role: "status", "aria-live": "polite" })
-        this.#root.append(make("div", { id: "all", lang: words.language, dir: direction }, box, announcements))
+        const { build } = await import("./internal/element/shell.js")
+        this.#form = await build(this, this.#root, this.#internals, (files) => this.#take(ofFiles(files)))
       }
 
       #load(): Promise<View> {
@@ -246,12 +260,13 @@ export const define = (name: string): void => {
         await this.#built()
         const { open } = await import("./internal/element/view.js")
         isInUse = true
-        const view = open(this, this.#root)
+        const view = open(this, this.#root, (snapshot) => this.#form?.show(snapshot))
         this.#queue = view.queue
         return view
       }
 
       async #take(given: ReadonlyArray<Arrival>): Promise<void> {
+        if (this.matches(":disabled")) return
         const { take } = await this.#load()
         await take(given)
       }

@@ -114,12 +114,20 @@ export const make = <E>(ground: Ground<E>, options: Options): Engine => {
           const refusal = Limits.refusalOf(addition, present, limits)
           if (refusal === undefined) {
             const item = View.added(rows.nextId(), { metadata: options.upload?.metadata, ...addition })
-            rows.enter(item, addition, undefined)
+            rows.enter(options.autostart === false ? { ...item, state: "paused" } : item, addition, undefined)
             ids.push(item.id)
             present.add(addition)
           } else refused.push(refusal)
         }
         return { ids, refused }
+      }),
+    addUploaded: (files) =>
+      changing(() => {
+        const known = new Set(rows.all().map(({ item }) => item.result?.id))
+        for (const file of files) {
+          if (!known.has(file.id)) rows.enter(View.uploaded(rows.nextId(), file), undefined, undefined)
+          known.add(file.id)
+        }
       }),
     pause: acting(actions.pause),
     resume: acting(actions.resume),

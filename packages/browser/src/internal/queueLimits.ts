@@ -32,9 +32,13 @@ class Present {
   bytes = 0
   readonly #identities = new Set<string>()
 
-  add(addition: NamedAddition): void {
+  count(size: number): void {
     this.files += 1
-    this.bytes += addition.file.size
+    this.bytes += size
+  }
+
+  add(addition: NamedAddition): void {
+    this.count(addition.file.size)
     this.#identities.add(identityOf(addition))
   }
 
@@ -43,11 +47,12 @@ class Present {
   }
 }
 
-/** The files of a queue, without those of completed, failed and cancelled items. */
+/** The files of a queue, without those of failed and cancelled items. One that is completed may be added again. */
 export const presentOf = (entries: Iterable<Entry>): Present => {
   const present = new Present()
   for (const { addition, item } of entries) {
-    if (addition !== undefined && !isOver(item)) present.add(addition)
+    if (item.state === "completed") present.count(item.size)
+    else if (addition !== undefined && !isOver(item)) present.add(addition)
   }
   return present
 }

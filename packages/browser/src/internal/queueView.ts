@@ -2,7 +2,7 @@ import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import type { UnfinishedUpload } from "@stevedore/core/Uploads"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import type { Addition, Item, ItemState, Snapshot, Totals } from "../UploadQueueModel.js"
+import type { Addition, Existing, Item, ItemState, Snapshot, Totals } from "../UploadQueueModel.js"
 import type { NamedAddition } from "./queueEntry.js"
 
 const still = { speed: undefined, secondsLeft: undefined, stalled: false }
@@ -18,6 +18,19 @@ export const added = (id: string, { file, metadata, name }: NamedAddition): Item
   mediaType: file.type,
   state: "queued",
   sent: 0
+})
+
+/** Nothing of it was sent by this queue. */
+export const uploaded = (key: string, { id, name, size = 0, type = "" }: Existing): Item => ({
+  ...untouched,
+  id: key,
+  name,
+  size,
+  mediaType: type,
+  state: "completed",
+  sent: size,
+  confirmed: size,
+  result: { id, name, size, type, sent: { bytes: 0, parts: 0, sessions: 0, checksum: undefined } }
 })
 
 export const leftOver = (id: string, upload: UnfinishedUpload, kept: boolean): Item => ({

@@ -72,7 +72,10 @@ export const english: Words = {
       other: "{done} of {count} files uploaded, {failed} failed."
     },
     offline: "You are offline. Uploads will resume automatically.",
-    offlineIdle: "You are offline."
+    offlineIdle: "You are offline.",
+    formEmpty: "Choose a file to upload.",
+    formBusy: "Wait until all files are uploaded, or remove those that are not.",
+    formFailed: "Retry or remove the files that have failed."
   },
   reasons: {
     connection: "The connection failed. Check your network and any ad blocker, then try again.",

@@ -69,7 +69,10 @@ export const french: Words = {
     areUploaded: { one: "{count} fichier envoyé.", other: "{count} fichiers envoyés." },
     haveFailed: "{done} sur {count} envoyés, {failed} en échec.",
     offline: "Vous êtes hors ligne. Les envois reprendront automatiquement.",
-    offlineIdle: "Vous êtes hors ligne."
+    offlineIdle: "Vous êtes hors ligne.",
+    formEmpty: "Choisissez un fichier à envoyer.",
+    formBusy: "Attendez l’envoi de tous les fichiers, ou retirez les autres.",
+    formFailed: "Réessayez ou retirez les fichiers en échec."
   },
   reasons: {
     connection: "La connexion a échoué. Vérifiez votre réseau et vos bloqueurs de publicité, puis réessayez.",

@@ -69,7 +69,10 @@ export const german: Words = {
     areUploaded: { one: "{count} Datei hochgeladen.", other: "{count} Dateien hochgeladen." },
     haveFailed: "{done} von {count} hochgeladen, {failed} fehlgeschlagen.",
     offline: "Sie sind offline. Die Uploads werden automatisch fortgesetzt.",
-    offlineIdle: "Sie sind offline."
+    offlineIdle: "Sie sind offline.",
+    formEmpty: "Wählen Sie eine Datei zum Hochladen aus.",
+    formBusy: "Warten Sie, bis alle Dateien hochgeladen sind, oder entfernen Sie die übrigen.",
+    formFailed: "Versuchen Sie es mit den fehlgeschlagenen Dateien erneut, oder entfernen Sie sie."
   },
   reasons: {
     connection:

@@ -69,7 +69,10 @@ export const japanese: Words = {
     areUploaded: "{count} 個のファイルをアップロードしました。",
     haveFailed: "{count} 個中 {done} 個をアップロード、{failed} 個が失敗しました。",
     offline: "オフラインです。アップロードは自動的に再開されます。",
-    offlineIdle: "オフラインです。"
+    offlineIdle: "オフラインです。",
+    formEmpty: "アップロードするファイルを選択してください。",
+    formBusy: "すべてのファイルのアップロードが終わるまで待つか、残りを削除してください。",
+    formFailed: "失敗したファイルを再試行するか、削除してください。"
   },
   reasons: {
     connection: "接続に失敗しました。ネットワークと広告ブロッカーを確認して、もう一度お試しください。",

@@ -69,7 +69,10 @@ export const spanish: Words = {
     areUploaded: { one: "{count} archivo subido.", other: "{count} archivos subidos." },
     haveFailed: "{done} de {count} subidos, {failed} con error.",
     offline: "No tienes conexión. Las subidas se reanudarán automáticamente.",
-    offlineIdle: "No tienes conexión."
+    offlineIdle: "No tienes conexión.",
+    formEmpty: "Elija un archivo para subir.",
+    formBusy: "Espere a que se suban todos los archivos o quite los que faltan.",
+    formFailed: "Reintente o quite los archivos con error."
   },
   reasons: {
     connection: "La conexión ha fallado. Revisa tu red y los bloqueadores de anuncios e inténtalo de nuevo.",

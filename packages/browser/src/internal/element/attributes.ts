@@ -7,6 +7,7 @@ export interface Attributes {
     readonly accept: ReadonlyArray<string> | undefined
   }
   readonly files: number | undefined
+  readonly autostart: boolean | undefined
   readonly metadata: Readonly<Record<string, string>> | undefined
   /** Whether any is wrong: then no file is accepted. */
   readonly areWrong: boolean
@@ -27,6 +28,8 @@ const types = (text: string): ReadonlyArray<string> | undefined => {
   const wishes = text.split(",").map((wish) => wish.trim()).filter((wish) => wish !== "")
   return wishes.every((wish) => /^(\.\S|[^./\s]+[^/\s]*\/[^/\s]+$)/.test(wish)) ? wishes : undefined
 }
+
+const truth = (text: string): boolean | undefined => text === "true" ? true : text === "false" ? false : undefined
 
 const isRecord = (value: unknown): value is Readonly<Record<string, string>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -69,10 +72,11 @@ export const read = (
     accept: of("accept", types, "a list of types, such as image/*,.pdf")
   }
   const files = of("files", count, "a whole number")
+  const autostart = of("autostart", truth, "true or false")
   const lawful = (text: string) => {
     const value = record(text)
     return value !== undefined && isMetadata(value) ? value : undefined
   }
   const metadata = of("metadata", lawful, "JSON of names and texts, such as {\"album\":\"7\"}")
-  return { limits, files, metadata, areWrong }
+  return { limits, files, autostart, metadata, areWrong }
 }

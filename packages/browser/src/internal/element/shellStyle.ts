@@ -16,6 +16,7 @@ export const shell = `
   --bad: var(--stevedore-bad, light-dark(#b3261e, #ff9a91));
   --radius: var(--stevedore-radius, 1rem);
 }
+:host(:disabled) { opacity: 0.6; }
 :host([hidden]), [hidden] { display: none !important; }
 * { box-sizing: border-box; }
 #all {

@@ -16,6 +16,7 @@ import type { Arrival } from "./arrivals.js"
 import type { Attributes } from "./attributes.js"
 import { read } from "./attributes.js"
 import { adopt, make } from "./dom.js"
+import { uploadedOf } from "./form.js"
 import { intakeOf } from "./intake.js"
 import { makeLists } from "./lists.js"
 import { makeRefusals } from "./refusals.js"
@@ -45,11 +46,11 @@ const views = new Set<{ readonly queue: OwnedUploadQueue }>()
 const isShown = (queue: OwnedUploadQueue): boolean => Array.from(views).some((view) => view.queue === queue)
 
 /** The element's own queue, or that of an element of its kind which is gone, or a new one. */
-const queueOf = (host: StevedoreUpload, files: number | undefined, limits: Limits): OwnedUploadQueue => {
+const queueOf = (host: StevedoreUpload, { autostart, files }: Attributes, limits: Limits): OwnedUploadQueue => {
   if (host.queue !== undefined) return host.queue
   const { layer, upload } = host
   const [baseUrl, name] = [host.getAttribute("base-url") ?? "/api", host.getAttribute("name")]
-  const of = JSON.stringify([baseUrl, name, files, limits, upload])
+  const of = JSON.stringify([baseUrl, name, files, autostart, limits, upload])
   const left = Array.from(made).find((one) =>
     one.of === of && one.layer === layer && (name !== null || !isShown(one.queue))
   )
@@ -57,6 +58,7 @@ const queueOf = (host: StevedoreUpload, files: number | undefined, limits: Limit
   const own = UploadQueue.make({
     layer: layer ?? Layer.merge(BrowserStevedore.layer({ baseUrl }), FileHandles.layer()),
     files,
+    autostart,
     limits,
     upload,
     during: Effect.zipRight(UnloadWarning.scoped, ScreenWakeLock.scoped)
@@ -99,6 +101,8 @@ const makeAsking = (queue: OwnedUploadQueue) => {
   }
 }
 
+const idsOf = (snapshot: Snapshot): ReadonlyArray<string> => uploadedOf(snapshot).map(({ id }) => id)
+
 /** What a page's developer may have caused, such as by a wrong base URL or by CORS. */
 const developers: ReadonlySet<Words.Reason> = new Set<Words.Reason>(["owner", "signedOut", "connection"])
 
@@ -106,11 +110,12 @@ const developers: ReadonlySet<Words.Reason> = new Set<Words.Reason>(["owner", "s
 const toldOf = new Set<string>()
 
 /** Everything below the place to drop. */
-export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
+export const open = (host: StevedoreUpload, root: ShadowRoot, showForm: (snapshot: Snapshot) => void): View => {
   const words = host.words ?? english
   const attributes = read(host, isValid)
   const limits = limitsOf(host, attributes)
-  const queue = queueOf(host, attributes.files, limits)
+  const queue = queueOf(host, attributes, limits)
+  queue.addUploaded(host.existing ?? [])
   /** The files that are being added, by name and size. */
   const arriving = new Map<string, Blob>()
   const emit = <K extends keyof Details>(type: K, detail: Details[K]) =>
@@ -168,13 +173,20 @@ export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
   }
 
   const emitChanges = (now: Snapshot, earlier: Snapshot): void => {
-    const known = new Map(earlier.items.map((item) => [item.id, item.state]))
+    const known = new Map([...earlier.items, ...earlier.unfinished].map((item) => [item.id, item]))
     for (const item of now.items) {
-      const { state } = item
-      if (known.get(item.id) === state) continue
+      const { id, state } = item
+      const before = known.get(id)
+      known.delete(id)
+      // what was uploaded before is no news
+      if (before?.state === state || before === undefined && state === "completed") continue
       if (state === "failed") tellDeveloper(item)
-      if (state === "completed" || state === "failed") emit(state, { item })
+      if (state === "completed" || state === "failed" || state === "paused") emit(state, { item })
     }
+    for (const { id } of now.unfinished) known.delete(id)
+    for (const item of known.values()) emit("removed", { item })
+    const value = idsOf(now)
+    if (value.join() !== idsOf(earlier).join()) emit("changed", { value, snapshot: now })
     if (earlier.totals.state === "uploading" && now.totals.state !== "uploading") emit("idle", { totals: now.totals })
   }
 
@@ -196,6 +208,7 @@ export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
     // a listener may change the queue, and with it what is shown
     before = snapshot
     announce(snapshot, earlier)
+    showForm(snapshot)
     emitChanges(snapshot, earlier)
   }
 
@@ -233,9 +246,21 @@ export const open = (host: StevedoreUpload, root: ShadowRoot): View => {
       const { ids, refused } = queue.add(now.areWrong ? [] : additions.map((addition) => ({ ...addition, metadata })))
       arriving.clear()
       const told: Details["refused"]["refused"] = [
-        ...intake.refused.map(({ name, reason }) => ({ name, message: Words.text(words, words.reasons[reason]) })),
-        ...now.areWrong ? additions.map(({ name }) => ({ name, message: Words.text(words, words.reasons.owner) })) : [],
-        ...refused.map(({ name, reason, size }) => ({ name, message: Words.refusal(words, { reason, size }, limits) }))
+        ...intake.refused.map(({ name, reason }) => ({
+          name,
+          size: 0,
+          reason: reason === "emptyFolder" ? "EmptyFolder" as const : "Unreadable" as const,
+          message: Words.text(words, words.reasons[reason])
+        })),
+        ...now.areWrong
+          ? additions.map(({ file: { size }, name }) => ({
+            name,
+            size,
+            reason: "WrongAttribute" as const,
+            message: Words.text(words, words.reasons.owner)
+          }))
+          : [],
+        ...refused.map((refusal) => ({ ...refusal, message: Words.refusal(words, refusal, limits) }))
       ]
       refusals.show(told)
       if (told.length > 0) emit("refused", { refused: told })

@@ -141,6 +141,8 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       // neither uploaded without it nor lost without a word
       assert.deepStrictEqual(given.slice(2), [[{
         name: "c.txt",
+        size: 1,
+        reason: "WrongAttribute",
         message: "Something on this site does not work. Try again, or contact its owner."
       }]])
     }))

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { FaultScript } from "@stevedore/testing"
 import { Effect, Layer, Schedule } from "effect"
 import * as Page from "../support/elementPage.js"
-import { type Engine, inPage, type Tab } from "../support/engine.js"
+import { type Engine, inPage, type Tab, untilHolds } from "../support/engine.js"
 import { ExamplePage } from "../support/examplePage.js"
 
 const MiB = 1024 * 1024
@@ -366,6 +366,105 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         assert.deepStrictEqual(yield* completed(world), ["a.txt", "a.txt"])
       }))
 
+    it.scoped("is a control of a form: its value, whether it is valid, what is disabled, and what a reset brings back", () =>
+      Effect.gen(function*() {
+        const { page } = yield* Page.opened()
+        yield* inPage(page, () => {
+          const form = document.createElement("form")
+          form.innerHTML =
+            "<fieldset><stevedore-upload name=attachments required max-files=2></stevedore-upload></fieldset>" +
+            "<button>Send</button>"
+          document.querySelector("stevedore-upload")?.replaceWith(form)
+          const told: Array<string> = []
+          Object.assign(window, { told })
+          for (const name of ["changed", "removed", "paused", "refused"] as const) {
+            form.addEventListener(name, (event) => {
+              const { item, refused, value } = Object(Reflect.get(event, "detail"))
+              told.push([name, item?.name ?? value?.length ?? refused.map(Object.values).join()].join(" "))
+            })
+          }
+        }, null)
+        const seen = inPage(page, () => {
+          const upload = document.querySelector("stevedore-upload")
+          return {
+            isValid: upload?.checkValidity(),
+            why: upload?.validationMessage ?? "",
+            ids: upload?.form === null || upload?.form === undefined
+              ? []
+              : new FormData(upload.form).getAll("attachments").map(String),
+            value: upload?.value ?? []
+          }
+        }, null)
+        const becomes = (wanted: { readonly ids?: number; readonly why: string }) =>
+          Effect.map(
+            untilHolds(seen, ({ ids, isValid, why }) =>
+              why === wanted.why && isValid === (why === "") && ids.length === (wanted.ids ?? 0)),
+            ({ ids, value }) =>
+              assert.deepStrictEqual(ids, [...value])
+          )
+        const empty = "Choose a file to upload."
+        yield* becomes({ why: empty })
+        assert.deepStrictEqual(yield* Page.violations(page), [])
+        yield* inPage(page, () =>
+          document.querySelector("form")?.requestSubmit(), null)
+        yield* Page.until(page, ({ alerts }) =>
+          alerts.includes(empty))
+        // files that the record has
+        yield* inPage(page, () => {
+          const upload = document.querySelector("stevedore-upload")
+          if (upload !== null) {
+            upload.existing = [{ id: "7", name: "old.pdf" }]
+          }
+        }, null)
+        yield* becomes({ why: "", ids: 1 })
+        yield* Page.add(page, ["new.txt", 1000], ["one too many.txt", 1000])
+        yield* Page.isAnnounced(page, "2 files uploaded.")
+        yield* becomes({ why: "", ids: 2 })
+        yield* inPage(page, () =>
+          document.querySelector("fieldset")?.setAttribute("disabled", ""), null)
+        assert.deepStrictEqual((yield* seen).ids, [])
+        yield* Page.add(page, ["ignored.txt", 1000])
+        yield* inPage(page, () => document.querySelector("fieldset")?.removeAttribute("disabled"), null)
+        assert.lengthOf((yield* seen).ids, 2)
+        yield* inPage(page, () => document.querySelector("form")?.reset(), null)
+        yield* becomes({ why: "", ids: 1 })
+        yield* Page.click(page, "Remove old.pdf")
+        yield* becomes({ why: empty })
+        const told = yield* inPage(page, () => Reflect.get(window, "told") as ReadonlyArray<string>, null)
+        assert.deepStrictEqual(told, [
+          "refused one too many.txt,1000,TooMany,At most 2 files are accepted at once.",
+          "changed 2",
+          "removed old.pdf",
+          "changed 1",
+          "removed new.txt",
+          "changed 0",
+          "changed 1",
+          "removed old.pdf",
+          "changed 0"
+        ])
+      }))
+
+    it.scoped("keeps what was chosen until it is started, and does not let a form be sent before that", () =>
+      Effect.gen(function*() {
+        const world = yield* Page.opened()
+        const { page } = world
+        yield* inPage(page, () => {
+          const form = document.createElement("form")
+          form.innerHTML = "<stevedore-upload name=later autostart=false></stevedore-upload>"
+          document.querySelector("stevedore-upload")?.replaceWith(form)
+        }, null)
+        yield* Page.until(page, ({ buttons }) => buttons.length > 0)
+        yield* Page.add(page, ["a.txt", 1000], ["b.txt", 1000])
+        yield* Page.until(page, ({ rows }) => rows.length === 2 && rows.every(({ state }) => state === "paused"))
+        const isValid = inPage(page, () => document.querySelector("form")?.checkValidity(), null)
+        assert.isFalse(yield* isValid)
+        assert.deepStrictEqual(yield* completed(world), [])
+        yield* inPage(page, () => document.querySelector("stevedore-upload")?.start(), null)
+        yield* Page.isAnnounced(page, "2 files uploaded.")
+        assert.isTrue(yield* isValid)
+        assert.deepStrictEqual(yield* completed(world), ["a.txt", "b.txt"])
+      }))
+
     it.scoped("offers an unfinished upload after a reload, and resumes it when its file is chosen again", () =>
       Effect.gen(function*() {
         const { page, sandbox } = yield* Page.opened({
@@ -375,10 +474,7 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         yield* Page.choose(page, path)
         const confirmed = Effect.map(
           sandbox.report,
-          ({ requests }) =>
-            requests.some(({ operation, status }) =>
-              operation === "putPart" && status === 200
-            )
+          ({ requests }) => requests.some(({ operation, status }) => operation === "putPart" && status === 200)
         )
         yield* Effect.repeat(confirmed, {
           schedule: Schedule.spaced("50 millis"),
