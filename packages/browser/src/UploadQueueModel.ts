@@ -60,6 +60,13 @@ export interface Item {
   readonly speed: number | undefined
   /** The time left at that speed. */
   readonly secondsLeft: number | undefined
+  /**
+   * What it waits for before the next attempt: the page's server, which is busy (`server`) or is asked too often
+   * (`limit`), storage, or the network; `undefined` while an attempt is made.
+   */
+  readonly waitingFor?: "server" | "limit" | "storage" | "network" | undefined
+  /** In how many seconds the next attempt is made. */
+  readonly retryIn?: number | undefined
   /** Whether nothing has moved for ten seconds although there are bytes left to hand over. */
   readonly stalled: boolean
   /** Whether `allow` can restore the file of an item that needs one. If it has failed to, the file has to be chosen. */

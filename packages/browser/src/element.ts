@@ -3,9 +3,9 @@
  * unfinished. Importing this module registers the element. What uploads is loaded once there is something to upload.
  *
  * Attributes: `base-url` (`/api` by default), `name`, `accept`, `max-files`, `max-size` and `max-total` as `500000` or
- * `10MB`, `files` for how many upload at once, `autostart`, `metadata` as JSON, `required`, `disabled`, `lang`, and `whole-page` to take files that are dropped
- * anywhere else than onto another element that takes them. While one of them is wrong, the console says so and no file is
- * accepted. A paste is taken by the element with the focus, or else by the first that is seen.
+ * `10MB`, `files` for how many upload at once, `autostart`, `metadata` as JSON, `required`, `disabled`,
+ * `lang`, and `whole-page` to take files that are dropped anywhere else than onto another element that takes them. While one
+ * of them is wrong, the console says so and no file is accepted. A paste is taken by the element with the focus, or else by the first that is seen.
  *
  * Slots: `invitation` and `hint` in the place to drop, `done` for what to show once everything is uploaded.
  *

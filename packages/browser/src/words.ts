@@ -255,6 +255,22 @@ export const failureOf = (
     : text(words, words.reasons[reasonOf(error)], { count: 0 })
 }
 
+const waits = {
+  server: "waitsForServer",
+  limit: "waitsForLimit",
+  storage: "waitsForStorage",
+  network: "waitsForNetwork"
+} as const
+
+/** Why nothing moves, and when it goes on. */
+const wait = (words: Words, { retryIn = 0, waitingFor }: Item): string | undefined =>
+  waitingFor === undefined
+    ? undefined
+    : joined(
+      say(words, waits[waitingFor]),
+      say(words, "againIn", { time: unit(words.language, "second", "short", 0).format(retryIn) })
+    )
+
 const joined = (...parts: ReadonlyArray<string | undefined>): string =>
   parts.filter((part) => part !== undefined).join(" · ")
 
@@ -270,13 +286,15 @@ export const state = (words: Words, item: Item): string => {
     case "queued":
       return joined(size, say(words, item.sent > 0 ? "queuedAgain" : "queued"))
     case "preparing":
-      return joined(size, say(words, "preparing"))
+      return joined(size, wait(words, item) ?? say(words, "preparing"))
     case "finishing":
-      return joined(size, say(words, "finishing"))
+      return joined(size, wait(words, item) ?? say(words, "finishing"))
     case "uploading":
       return joined(
         item.sent === 0 ? size : amount,
-        item.stalled
+        item.waitingFor !== undefined
+          ? wait(words, item)
+          : item.stalled
           ? say(words, "stalled")
           : item.speed === undefined
           ? item.sent === 0 ? say(words, "starting") : undefined

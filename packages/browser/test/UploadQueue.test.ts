@@ -41,6 +41,31 @@ const keptFiles = [
 // its lock is requested while the ledger still forgets the earlier upload
 
 describe("UploadQueue", () => {
+  it.scoped.each(
+    [
+      ["limit", FaultScript.on("initiate").answer(429, "TooManyRequests", { retryAfter: 20 }), 20],
+      ["server", FaultScript.on("initiate").answer(503, "ServiceUnavailable", { retryAfter: 7 }), 7],
+      ["storage", FaultScript.on("put").answer(503, "SlowDown", { retryAfter: 9 }), 9]
+    ] as const
+  )(
+    "says what a file waits for, and until when, and nothing once it goes on: %s",
+    ([waitingFor, faults, most]) =>
+      Effect.gen(function*() {
+        const queue = yield* UploadQueue.scoped(quiet)
+        const seen = new Set<string>()
+        queue.subscribe(() =>
+          queue.getSnapshot().items.forEach((item) => seen.add(`${item.waitingFor} ${item.retryIn}`))
+        )
+        queue.add([file("a", 10)])
+        yield* until(queue, isDone)
+        assert.deepStrictEqual(
+          Array.from(seen),
+          ["undefined undefined", ...Array.from({ length: most }, (_, second) => `${waitingFor} ${most - second}`)]
+        )
+        assert.deepStrictEqual(states(queue.getSnapshot()), ["completed"])
+      }).pipe(Effect.provide(SandboxLayer.memory({ faults })))
+  )
+
   it.scoped("uploads files, lists them in the order they were added, and returns their records", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)

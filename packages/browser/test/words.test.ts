@@ -169,6 +169,38 @@ describe("words", () => {
     assert.strictEqual(Words.progress(english, item), "42%, 2 minutes left")
   })
 
+  it.each(
+    [
+      ["server", "the server is busy"],
+      ["limit", "too many uploads"],
+      ["storage", "the file store is busy"],
+      ["network", "no connection"]
+    ] as const
+  )("say why nothing moves: %s", (waitingFor, text) => {
+    for (const state of ["preparing", "uploading", "finishing"] as const) {
+      const waiting = { ...item, sent: 0, speed: undefined, secondsLeft: undefined, state, waitingFor, retryIn: 20 }
+      assert.strictEqual(Words.state(english, waiting), `250 MB · ${text} · again in 20 sec`)
+    }
+  })
+
+  it.each(
+    [
+      [{ tag: "RequestRejected", status: 413 }, "tooLarge"],
+      [{ tag: "StorageRejected", status: 413 }, "tooLarge"],
+      [{ tag: "RequestRejected", status: 422 }, "owner"],
+      [{ tag: "NotFound", status: 404, operation: "initiateLargeUpload" }, "owner"],
+      [{ tag: "NotFound", status: 404, operation: "completeUpload" }, "startOver"],
+      [{ tag: "TooMany" }, "tooMany"],
+      [{ tag: "nobody's" }, "owner"]
+    ] as const
+  )("know what an answer means to a visitor: %j", (error, reason) => {
+    assert.strictEqual(Words.reasonOf({ ...error, message: "for developers" }), reason)
+    const told = { error: { ...error, message: "for developers", reason: "The album is full." }, size: 1 }
+    if (error.tag !== "TooMany") {
+      assert.strictEqual(Words.failureOf(english, { ...told, state: "failed" }, limits), "The album is full.")
+    }
+  })
+
   it("name the limit that a file exceeds", () => {
     assert.strictEqual(
       Words.refusal(english, { reason: "TooLarge", size: 2_000_000 }, limits),

@@ -79,6 +79,20 @@ export class RetryPolicy extends Context.Reference<RetryPolicy>()<"@stevedore/co
 ) {}
 
 /**
+ * Told of each wait before another attempt: what the last one failed with, and how long the wait is. By default, nobody
+ * is. It is read when an operation runs, so it can be provided to a single effect.
+ *
+ * @category references
+ */
+export class OnWait extends Context.Reference<OnWait>()<
+  "@stevedore/core/RetryPolicy/OnWait",
+  (error: Recoverable, wait: Duration.Duration) => Effect.Effect<void>
+>(
+  "@stevedore/core/RetryPolicy/OnWait",
+  { defaultValue: () => () => Effect.void }
+) {}
+
+/**
  * Replaces the policy, for an application (provided to its layer) or for a single effect. Merged with a ready-made
  * layer, it counts only if it comes after it, because that layer has captured the policy in force.
  *
@@ -191,6 +205,7 @@ export const pause = <E extends Recoverable, E2 = never>(
     Effect.all([
       Metrics.countRetry(error.recovery),
       onRetry?.(error, duration) ?? Effect.void,
+      Effect.flatMap(OnWait, (told) => told(error, duration)),
       Effect.sleep(duration)
     ], { discard: true }))
 

@@ -217,6 +217,21 @@ describe("RetryPolicy", () => {
       }))
   })
 
+  it.effect("tells each wait to who provides a listener, and none that does not happen", () =>
+    Effect.gen(function*() {
+      const told: Array<readonly [attempts: number, millis: number]> = []
+      const fiber = yield* Effect.fork(Effect.exit(
+        RetryPolicy.retry((attempt) => Effect.fail(failure("retry", attempt, "3 seconds"))).pipe(
+          Effect.provideService(RetryPolicy.OnWait, ({ attempts }, wait) =>
+            Effect.sync(() => told.push([attempts, Duration.toMillis(wait)]))),
+          Effect.provide(RetryPolicy.layer({ attempts: 3 }))
+        )
+      ))
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(told, [[1, 3000], [2, 3000]])
+    }))
+
   it.effect("reports each retry before its wait, and none that does not happen", () =>
     Effect.gen(function*() {
       const told: Array<readonly [number, number]> = []

@@ -13,6 +13,7 @@ import * as BlobSource from "../BlobSource.js"
 import * as FileHandles from "../FileHandles.js"
 import type { Addition, Failure, Item } from "../UploadQueueModel.js"
 import { readFailure } from "./blobReader.js"
+import type { Wait } from "./queueView.js"
 import { textOf } from "./thrown.js"
 
 /** Every file in a queue has the name that it is uploaded under. */
@@ -32,6 +33,8 @@ export interface Entry {
   handle: UploadHandle | undefined
   /** Paused by the user, or waiting for its turn to resume. */
   waits: boolean
+  /** Why there is no attempt at the moment. */
+  wait: Wait | undefined
   /** Halved each time that one which was added later starts before it. */
   share: number
 }
@@ -44,6 +47,7 @@ export const entryOf = (item: Item, addition: NamedAddition | undefined, unfinis
   fiber: undefined,
   handle: undefined,
   waits: false,
+  wait: undefined,
   share: 1
 })
 

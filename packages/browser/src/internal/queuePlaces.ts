@@ -1,4 +1,5 @@
 import { atLeastOne } from "@stevedore/core/UploadOptions"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
@@ -31,8 +32,9 @@ const rest = (entry: Entry): void => {
 const look = (entry: Entry): Effect.Effect<void> =>
   entry.handle === undefined
     ? Effect.void
-    : Effect.map(entry.handle.progress.get, (progress) => {
-      if (entry.handle !== undefined) entry.item = View.progressed(entry.item, progress, entry.waits)
+    : Effect.zipWith(entry.handle.progress.get, Clock.currentTimeMillis, (progress, now) => {
+      if (entry.handle === undefined) return
+      entry.item = View.waited(View.progressed(entry.item, progress, entry.waits), entry.wait, now)
     })
 
 export const make = <E>(ground: Ground<E>, options: Options, rows: Rows): Places => {

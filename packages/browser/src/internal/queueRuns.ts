@@ -1,8 +1,11 @@
+import * as RetryPolicy from "@stevedore/core/RetryPolicy"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadedFile } from "@stevedore/core/Uploads"
 import * as Uploads from "@stevedore/core/Uploads"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -14,6 +17,9 @@ import type { Ground } from "./queueGround.js"
 import * as Listeners from "./queueListeners.js"
 import type { Rows } from "./queueRows.js"
 import * as View from "./queueView.js"
+import { textOf } from "./thrown.js"
+
+const shortestTold = 1000
 
 /** The uploads of entries. */
 export interface Runs {
@@ -95,7 +101,16 @@ export const make = <E>(
       // and of those that this file has replaced
       yield* Entries.forget(entry.ledgerIds)
       return uploaded
-    }).pipe(Effect.scoped)
+    }).pipe(
+      Effect.provideService(RetryPolicy.OnWait, (error, wait) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const waitingFor = View.waiterOf(textOf(error, "_tag") ?? "")
+          const millis = Duration.toMillis(wait)
+          // what is over before it is read says nothing
+          if (millis >= shortestTold) entry.wait = { waitingFor, until: now + millis }
+        })),
+      Effect.scoped
+    )
 
   const stoppedRun = ({ fiber, ledgerIds }: Entry): Effect.Effect<unknown> => {
     const ids = Array.from(ledgerIds)

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import type { Addition, Existing, Item, ItemState, Snapshot, Totals } from "../UploadQueueModel.js"
 import type { NamedAddition } from "./queueEntry.js"
 
-const still = { speed: undefined, secondsLeft: undefined, stalled: false }
+const still = { speed: undefined, secondsLeft: undefined, stalled: false, waitingFor: undefined, retryIn: undefined }
 
 const untouched = { ...still, confirmed: 0, kept: false, error: undefined, result: undefined }
 
@@ -93,6 +93,33 @@ export const progressed = (item: Item, progress: UploadProgress, waits: boolean)
       : undefined,
     stalled
   })
+}
+
+/** A wait before the next attempt. */
+export interface Wait {
+  readonly waitingFor: NonNullable<Item["waitingFor"]>
+  /** In milliseconds of our clock. */
+  readonly until: number
+}
+
+const waiters: Readonly<Record<string, Wait["waitingFor"] | undefined>> = {
+  ConnectionFailed: "network",
+  TimedOut: "network",
+  RateLimited: "limit",
+  ServiceUnavailable: "server",
+  InvalidResponse: "server"
+}
+
+/** What is waited for after an error with this tag: whatever is not the network's or the service's is storage's. */
+export const waiterOf = (tag: string): Wait["waitingFor"] => waiters[tag] ?? "storage"
+
+/** Says what a running upload waits for, and for how long still. */
+export const waited = (item: Item, wait: Wait | undefined, now: number): Item => {
+  const isRunning = item.state === "preparing" || item.state === "uploading" || item.state === "finishing"
+  const retryIn = Math.ceil(((wait?.until ?? 0) - now) / 1000)
+  return wait !== undefined && isRunning && retryIn > 0
+    ? changed(item, { waitingFor: wait.waitingFor, retryIn })
+    : changed(item, { waitingFor: undefined, retryIn: undefined })
 }
 
 /** Sets the state of an item in which nothing moves any more. */

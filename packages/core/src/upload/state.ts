@@ -78,7 +78,11 @@ export interface Tries {
  * The failure of a call, as one attempt of those that the policy allows to open a session: the waits between sessions
  * are to grow like any others.
  */
-export const asCall = ({ recovery, retryAfter }: Recoverable, { calls }: Tries): Recoverable => ({
+export const asCall = <E extends Recoverable & { readonly _tag: string }>(
+  { _tag, recovery, retryAfter }: E,
+  { calls }: Tries
+): Recoverable & Pick<E, "_tag"> => ({
+  _tag,
   recovery,
   attempts: calls,
   retryAfter
