@@ -96,6 +96,43 @@ export interface StevedoreUpload extends HTMLElement {
   ): void
 }
 
+/**
+ * The attributes of the element, as frameworks write them.
+ *
+ * @category frameworks
+ */
+export interface ElementAttributes {
+  readonly "base-url"?: string | undefined
+  readonly name?: string | undefined
+  readonly accept?: string | undefined
+  readonly "max-files"?: number | string | undefined
+  readonly "max-size"?: number | string | undefined
+  readonly "max-total"?: number | string | undefined
+  readonly files?: number | string | undefined
+  readonly autostart?: "true" | "false" | undefined
+  readonly required?: boolean | undefined
+  readonly disabled?: boolean | undefined
+  readonly "whole-page"?: boolean | "" | undefined
+}
+
+/**
+ * The properties of the element that a page sets.
+ *
+ * @category frameworks
+ */
+export type ElementProperties = Partial<
+  Pick<StevedoreUpload, "limits" | "metadata" | "upload" | "words" | "layer" | "linkOf" | "queue" | "existing">
+>
+
+/**
+ * The listeners of the element, with what a framework writes before the name of an event.
+ *
+ * @category frameworks
+ */
+export type ElementListeners<Before extends string> = {
+  readonly [K in keyof Details as `${Before}${K}`]?: ((event: CustomEvent<Details[K]>) => void) | undefined
+}
+
 declare global {
   interface HTMLElementTagNameMap {
     "stevedore-upload": StevedoreUpload

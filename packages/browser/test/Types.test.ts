@@ -1,4 +1,10 @@
 import type { KeyValueStore } from "@effect/platform"
+import type { Details, StevedoreUpload } from "@stevedore/browser/element"
+import type {} from "@stevedore/browser/preact"
+import type {} from "@stevedore/browser/react"
+import type {} from "@stevedore/browser/solid"
+import type {} from "@stevedore/browser/svelte"
+import type {} from "@stevedore/browser/vue"
 import { describe, expectTypeOf, it } from "@effect/vitest"
 import {
   BlobSource,
@@ -17,6 +23,11 @@ import type { ObjectStorage, ServiceApi, SourceError, TransferGate, Uploads } fr
 import type { UploadedFile } from "@stevedore/core/Uploads"
 import type { RepeatableSource } from "@stevedore/core/UploadSource"
 import { type ConfigError, type Effect, Layer, type Scope, type Stream } from "effect"
+import type { JSX as Preact } from "preact"
+import type { JSX as React, Ref } from "react"
+import type { JSX as Solid } from "solid-js"
+import type { SvelteHTMLElements } from "svelte/elements"
+import type { GlobalComponents } from "vue"
 
 type Services = ServiceApi.ServiceApi | ObjectStorage.ObjectStorage | TransferGate.TransferGate
 
@@ -95,5 +106,36 @@ describe("the types of the queue", () => {
       UploadQueue.make({ layer: Layer.empty })
     ]
     expectTypeOf(refused).toBeFunction()
+  })
+})
+
+describe("the types of the element in frameworks", () => {
+  type Completed = ((event: CustomEvent<Details["completed"]>) => void) | undefined
+  type InReact = React.IntrinsicElements["stevedore-upload"]
+  type InPreact = Preact.IntrinsicElements["stevedore-upload"]
+  type InSolid = Solid.IntrinsicElements["stevedore-upload"]
+  type InSvelte = SvelteHTMLElements["stevedore-upload"]
+  type InVue = InstanceType<GlobalComponents["stevedore-upload"]>["$props"]
+
+  it("have its attributes, properties and events, and nothing that it has not", () => {
+    expectTypeOf<
+      InReact["limits"] | InPreact["limits"] | InSolid["prop:limits"] | InSvelte["limits"] | InVue["limits"]
+    >()
+      .toEqualTypeOf<UploadQueue.Limits | undefined>()
+    expectTypeOf<
+      | InReact["max-files"]
+      | InPreact["max-files"]
+      | InSolid["attr:max-files"]
+      | InSvelte["max-files"]
+      | InVue["max-files"]
+    >()
+      .toEqualTypeOf<number | string | undefined>()
+    expectTypeOf<InReact["oncompleted"]>().toEqualTypeOf<Completed>()
+    expectTypeOf<InPreact["oncompleted"]>().toEqualTypeOf<Completed>()
+    expectTypeOf<InSolid["on:completed"]>().toEqualTypeOf<Completed>()
+    expectTypeOf<InSvelte["oncompleted"]>().toEqualTypeOf<Completed>()
+    expectTypeOf<InVue["oncompleted"]>().toEqualTypeOf<Completed>()
+    expectTypeOf<InReact["ref"]>().toEqualTypeOf<Ref<StevedoreUpload> | undefined>()
+    expectTypeOf<"max-count" extends keyof InReact ? true : false>().toEqualTypeOf<false>()
   })
 })

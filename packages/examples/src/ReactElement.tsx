@@ -1,12 +1,17 @@
 /** The element in React. */
 import "@stevedore/browser/element"
-import type { Details, StevedoreUpload } from "@stevedore/browser/element"
-import { createElement } from "react"
+import type {} from "@stevedore/browser/react"
+import type { ComponentProps } from "react"
 
-type Completed = CustomEvent<Details["completed"]>
+type Properties = Omit<ComponentProps<"stevedore-upload">, "ref">
 
-export const Upload = (
-  props: Partial<Pick<StevedoreUpload, "limits" | "metadata" | "linkOf">> & {
-    readonly oncompleted?: (event: Completed) => void
-  }
-) => createElement("stevedore-upload", { "base-url": "/api", ...props })
+// React sets properties where it creates an element, but not where a server wrote it
+export const Upload = ({ limits, linkOf, metadata, ...rest }: Properties) => (
+  <stevedore-upload
+    base-url="/api"
+    ref={(upload) => {
+      if (upload) Object.assign(upload, { limits, metadata, linkOf })
+    }}
+    {...rest}
+  />
+)

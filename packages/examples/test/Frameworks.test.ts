@@ -24,7 +24,14 @@ describe("the page about frameworks", () => {
 })
 
 describe("the page about the element", () => {
-  it.effect.each(["ReactElement.tsx", "VueElement.ts", "SvelteElement.svelte", "SolidElement.ts"])(
+  it.effect.each([
+    "ReactElement.tsx",
+    "PreactElement.tsx",
+    "VueElement.ts",
+    "SvelteElement.svelte",
+    "SolidElement.ts",
+    "SolidJsxElement.tsx"
+  ])(
     "shows %s as it is compiled and run",
     (name) =>
       Effect.gen(function*() {

@@ -13,12 +13,18 @@ import * as BlobSource from "../BlobSource.js"
 import * as FileHandles from "../FileHandles.js"
 import type { Addition, Failure, Item } from "../UploadQueueModel.js"
 import { readFailure } from "./blobReader.js"
-import type { Wait } from "./queueView.js"
 import { textOf } from "./thrown.js"
 
 /** Every file in a queue has the name that it is uploaded under. */
 export interface NamedAddition extends Addition {
   readonly name: string
+}
+
+/** A wait before the next attempt. */
+export interface Wait {
+  readonly waitingFor: NonNullable<Item["waitingFor"]>
+  /** In milliseconds of our clock. */
+  readonly until: number
 }
 
 /** What the engine knows about an item. */

@@ -3,7 +3,7 @@ import type { UnfinishedUpload } from "@stevedore/core/Uploads"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type { Addition, Existing, Item, ItemState, Snapshot, Totals } from "../UploadQueueModel.js"
-import type { NamedAddition } from "./queueEntry.js"
+import type { NamedAddition, Wait } from "./queueEntry.js"
 
 const still = { speed: undefined, secondsLeft: undefined, stalled: false, waitingFor: undefined, retryIn: undefined }
 
@@ -93,13 +93,6 @@ export const progressed = (item: Item, progress: UploadProgress, waits: boolean)
       : undefined,
     stalled
   })
-}
-
-/** A wait before the next attempt. */
-export interface Wait {
-  readonly waitingFor: NonNullable<Item["waitingFor"]>
-  /** In milliseconds of our clock. */
-  readonly until: number
 }
 
 const waiters: Readonly<Record<string, Wait["waitingFor"] | undefined>> = {

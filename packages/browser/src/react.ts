@@ -1,0 +1,20 @@
+/**
+ * The types of `<stevedore-upload>` in the JSX of React 19: attributes, properties, `oncompleted` and the like, and `ref`.
+ * There is no code in it.
+ *
+ * @example
+ * import type {} from "@stevedore/browser/react"
+ */
+import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./ElementModel.js"
+
+declare module "react" {
+  namespace JSX {
+    interface IntrinsicElements {
+      "stevedore-upload":
+        & DetailedHTMLProps<HTMLAttributes<StevedoreUpload>, StevedoreUpload>
+        & ElementAttributes
+        & ElementProperties
+        & ElementListeners<"on">
+    }
+  }
+}

@@ -1,0 +1,19 @@
+/**
+ * The types of `<stevedore-upload>` in the templates of Svelte 5: attributes, properties, `oncompleted` and the like, and
+ * `bind:this`. There is no code in it.
+ *
+ * @example
+ * import type {} from "@stevedore/browser/svelte"
+ */
+import type {} from "svelte/elements"
+import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./ElementModel.js"
+
+declare module "svelte/elements" {
+  interface SvelteHTMLElements {
+    "stevedore-upload":
+      & HTMLAttributes<StevedoreUpload>
+      & ElementAttributes
+      & ElementProperties
+      & ElementListeners<"on">
+  }
+}

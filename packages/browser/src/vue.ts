@@ -1,0 +1,15 @@
+/**
+ * The types of `<stevedore-upload>` in the templates of Vue: attributes, properties, and events such as `@completed`. There
+ * is no code in it.
+ *
+ * @example
+ * import type {} from "@stevedore/browser/vue"
+ */
+import type { DefineComponent } from "vue"
+import type { ElementAttributes, ElementListeners, ElementProperties } from "./ElementModel.js"
+
+declare module "vue" {
+  interface GlobalComponents {
+    "stevedore-upload": DefineComponent<ElementAttributes & ElementProperties & ElementListeners<"on">>
+  }
+}
