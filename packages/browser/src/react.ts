@@ -5,13 +5,14 @@
  * @example
  * import type {} from "@stevedore/browser/react"
  */
+import type { DetailedHTMLProps as Detailed, HTMLAttributes as AnyAttributes } from "react"
 import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./ElementModel.js"
 
 declare module "react" {
   namespace JSX {
     interface IntrinsicElements {
       "stevedore-upload":
-        & DetailedHTMLProps<HTMLAttributes<StevedoreUpload>, StevedoreUpload>
+        & Detailed<AnyAttributes<StevedoreUpload>, StevedoreUpload>
         & ElementAttributes
         & ElementProperties
         & ElementListeners<"on">

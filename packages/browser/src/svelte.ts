@@ -5,13 +5,13 @@
  * @example
  * import type {} from "@stevedore/browser/svelte"
  */
-import type {} from "svelte/elements"
+import type { HTMLAttributes as AnyAttributes } from "svelte/elements"
 import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./ElementModel.js"
 
 declare module "svelte/elements" {
   interface SvelteHTMLElements {
     "stevedore-upload":
-      & HTMLAttributes<StevedoreUpload>
+      & AnyAttributes<StevedoreUpload>
       & ElementAttributes
       & ElementProperties
       & ElementListeners<"on">

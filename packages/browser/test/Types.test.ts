@@ -1,10 +1,10 @@
 import type { KeyValueStore } from "@effect/platform"
 import type { Details, StevedoreUpload } from "@stevedore/browser/element"
-import type {} from "@stevedore/browser/preact"
-import type {} from "@stevedore/browser/react"
-import type {} from "@stevedore/browser/solid"
-import type {} from "@stevedore/browser/svelte"
-import type {} from "@stevedore/browser/vue"
+import "@stevedore/browser/preact"
+import "@stevedore/browser/react"
+import "@stevedore/browser/solid"
+import "@stevedore/browser/svelte"
+import "@stevedore/browser/vue"
 import { describe, expectTypeOf, it } from "@effect/vitest"
 import {
   BlobSource,

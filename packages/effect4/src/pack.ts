@@ -13,7 +13,13 @@ const peers: Readonly<Record<string, string | undefined>> = {
   "@effect/sql": undefined,
   // nothing on 4 has a database yet
   "@effect/sql-libsql": undefined,
-  "@effect/sql-pg": undefined
+  "@effect/sql-pg": undefined,
+  // only types of the element
+  "preact": ">=10",
+  "react": ">=19",
+  "solid-js": ">=1.9",
+  "svelte": ">=5",
+  "vue": ">=3.5"
 }
 
 /** What is a part of `effect` on 3 and a package of its own on 4. */

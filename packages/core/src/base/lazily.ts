@@ -8,8 +8,9 @@ export const lazily = <Module, E>(load: () => Promise<Module>, failed: () => E):
   let loaded: Module | undefined
   return Effect.suspend(() =>
     loaded === undefined
-      ? Effect.tap(Effect.tryPromise({ try: load, catch: failed }), (module) => {
+      ? Effect.map(Effect.tryPromise({ try: load, catch: failed }), (module) => {
         loaded = module
+        return module
       })
       : Effect.succeed(loaded)
   )
