@@ -46,24 +46,9 @@ export const makeBar = (label = ""): Bar => {
 }
 
 /** What the two tones of a bar mean, in numbers. */
-export const makeLegend = (words: Words.Words) => {
-  const confirmed = make("span")
-  const sent = make("span")
-  return {
-    element: make(
-      "p",
-      { class: "legend", part: "legend" },
-      make("span", {}, make("i", { class: "confirmed" }), confirmed),
-      make("span", {}, make("i", { class: "sent" }), sent)
-    ),
-    show: (now: Amounts): void => {
-      const told = (key: Words.MessageKey, bytes: number) =>
-        unbroken(Words.say(words, key, { amount: Words.bytes(words, bytes) }))
-      confirmed.textContent = told("stored", now.confirmed)
-      sent.textContent = told("onItsWay", Math.max(0, now.sent - now.confirmed))
-    }
-  }
-}
+export const tones = (words: Words.Words, now: Amounts): string =>
+  [["stored", now.confirmed] as const, ["onItsWay", Math.max(0, now.sent - now.confirmed)] as const]
+    .map(([key, bytes]) => Words.say(words, key, { amount: Words.bytes(words, bytes) })).join(" · ")
 
 /** Its lines break only between what the dots separate, and within what has no number. */
 export const unbroken = (words: string): string =>

@@ -3,6 +3,9 @@ import * as Words from "../../words.js"
 import { make } from "./dom.js"
 import * as Row from "./row.js"
 
+/** So many rows are made at once: more would keep a page from answering to a click. */
+const mostMade = 50
+
 /** So many finished files are shown without being folded. */
 const mostUnfolded = 3
 
@@ -11,8 +14,8 @@ export interface Lists {
   readonly unfinished: HTMLElement
   /** The others: failed ones first, then what moves and what waits, and finished ones last, of these the newest first. */
   readonly files: HTMLElement
-  /** `isHeld`: no row may move to another list. */
-  readonly show: (snapshot: Snapshot, isHeld: boolean) => void
+  /** `isHeld`: no row may move to another list. `again` is called if there are more rows to make. */
+  readonly show: (snapshot: Snapshot, isHeld: boolean, again: () => void) => void
 }
 
 export const makeLists = (shared: Row.Rows, focusElsewhere: () => void): Lists => {
@@ -38,6 +41,16 @@ export const makeLists = (shared: Row.Rows, focusElsewhere: () => void): Lists =
   const rows = new Map<string, Row.Row>()
   // what all failed files have in common is said once, above them
   const common = make("p", { class: "error", part: "error", role: "alert", hidden: "" })
+
+  let isMakingMore = false
+  const makeMore = (again: () => void): void => {
+    if (isMakingMore) return
+    isMakingMore = true
+    setTimeout(() => {
+      isMakingMore = false
+      again()
+    })
+  }
 
   const showCommon = (items: ReadonlyArray<Item>): void => {
     const told = items.filter(({ state }) => state === "failed")
@@ -84,7 +97,7 @@ export const makeLists = (shared: Row.Rows, focusElsewhere: () => void): Lists =
   return {
     unfinished: left,
     files: make("div", { class: "files" }, common, failed, moving, waiting, fold),
-    show: (snapshot, isHeld) => {
+    show: (snapshot, isHeld, again) => {
       const all = [...snapshot.items, ...snapshot.unfinished]
       const { completed } = snapshot.totals
       // nothing in what is hidden can be focused
@@ -93,12 +106,16 @@ export const makeLists = (shared: Row.Rows, focusElsewhere: () => void): Lists =
       if (!isFoldedByUser && !fold.matches(":focus-within")) fold.open = completed <= mostUnfolded
       foldTitle.textContent = Words.say(words, "finished", { count: completed })
       removeOthers(new Set(all.map(({ id }) => id)))
+      let made = 0
       for (const item of all) {
-        const row = rows.get(item.id) ?? Row.make(item, shared)
+        const known = rows.get(item.id)
+        if (known === undefined && ++made > mostMade) continue
+        const row = known ?? Row.make(item, shared)
         rows.set(item.id, row)
         row.update(item)
         if (!isHeld || row.element.parentElement === null) place(row, listOf(item))
       }
+      if (made > mostMade) makeMore(again)
       showCommon(snapshot.items)
       fold.hidden = finished.childElementCount === 0
       left.hidden = unfinished.childElementCount === 0

@@ -1,6 +1,6 @@
 import type { Item, ItemState, Snapshot, UploadQueue } from "../../UploadQueueModel.js"
 import * as Words from "../../words.js"
-import { makeBar, makeLegend, unbroken } from "./bar.js"
+import { makeBar, tones, unbroken } from "./bar.js"
 import { button, icon, make } from "./dom.js"
 
 type Action = readonly [id: string, key: Words.MessageKey, act: () => void, states: ReadonlyArray<ItemState>]
@@ -76,7 +76,6 @@ export const makeSummary = (queue: UploadQueue, words: Words.Words, focusElsewhe
   )
   const actions = makeActions(queue, words, focusElsewhere)
   const bar = makeBar(Words.say(words, "allFiles"))
-  const legend = makeLegend(words)
   const numbers = make("p", { class: "numbers", part: "numbers" })
   const element = make(
     "div",
@@ -85,8 +84,7 @@ export const makeSummary = (queue: UploadQueue, words: Words.Words, focusElsewhe
     done,
     actions.element,
     bar.element,
-    numbers,
-    legend.element
+    numbers
   )
   return {
     element,
@@ -96,12 +94,12 @@ export const makeSummary = (queue: UploadQueue, words: Words.Words, focusElsewhe
       element.dataset["state"] = totals.state
       title.hidden = isDone
       done.hidden = !isDone
-      bar.element.hidden = legend.element.hidden = numbers.hidden = totals.files === 0 || isDone
+      bar.element.hidden = numbers.hidden = totals.files === 0 || isDone
       const told = Words.totals(words, totals)
       const percentage = Words.percentage(words, totals)
       numbers.textContent = unbroken(told)
       bar.show(totals, percentage, `${percentage}, ${told}`)
-      legend.show(totals)
+      bar.element.title = tones(words, totals)
     }
   }
 }

@@ -18,13 +18,12 @@ h2 { font-size: 1.05rem; }
 .summary > .actions { grid-column: 2 / -1; justify-self: end; position: relative; display: flex; flex-wrap: wrap; gap: 0.5rem; min-height: 2.5rem; }
 .summary button { padding: 0.3rem 0.75rem; min-height: 2.5rem; font-size: 0.92rem; }
 #menu { display: flex; flex-wrap: wrap; gap: 0.5rem; }
+#cancel-all { order: 1; margin-inline-start: 1rem; color: var(--bad); }
 #more { display: none; border-color: var(--edge); stroke-width: 4; }
 .summary > .progress { grid-column: 1 / -1; }
 .summary .bar { height: 0.6rem; }
-.numbers, .legend { color: var(--soft); font-size: 0.92rem; font-variant-numeric: tabular-nums; }
+.numbers { color: var(--soft); font-size: 0.92rem; font-variant-numeric: tabular-nums; }
 .numbers { grid-column: 1 / 3; }
-.legend { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 0 1rem; font-size: 0.85rem; }
-.legend i { display: inline-block; width: 0.75em; height: 0.75em; margin-inline-end: 0.4em; border-radius: 0.2em; background: var(--tone, var(--accent)); }
 #done { display: flex; align-items: center; gap: 0.7rem; color: var(--good); font-size: 1.25rem; font-weight: 650; grid-column: 1 / 3; }
 #done:not([hidden]) + .actions { grid-column: 3; grid-row: 1; }
 #done svg { width: 2.5rem; padding: 0.45rem; border-radius: 50%; color: var(--card); background: var(--good); stroke-width: 3; animation: pop 300ms ease-out; flex: none; }
@@ -47,7 +46,7 @@ li {
 .words { min-width: 0; }
 .name { font-weight: 550; overflow-wrap: anywhere; }
 .state { color: var(--soft); font-size: 0.9rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-.waiting li { padding-block: 0.3rem; }
+.waiting li { padding-block: 0.3rem; content-visibility: auto; contain-intrinsic-size: auto 2.75rem; }
 .waiting .words { display: flex; gap: 0 0.85rem; align-items: baseline; }
 .waiting .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .waiting .state { margin-inline-start: auto; white-space: nowrap; }
@@ -111,7 +110,6 @@ summary:focus-visible { outline-offset: -3px; }
   .compact .ways { flex: 1; gap: 0.5rem; }
   .compact .ways button { flex: 1; padding-inline: 0.25rem; font-size: 0.92rem; }
   .summary { padding-inline: 0.6rem; }
-  .legend span:has(.sent) { display: none; }
   .numbers { grid-column: 1 / -1; min-height: 3em; }
   button { padding-inline: 0.75rem; }
   .folded #more { display: flex; }
@@ -120,6 +118,7 @@ summary:focus-visible { outline-offset: -3px; }
     background: var(--card); border: 1px solid var(--edge); border-radius: calc(var(--radius) * 0.6); box-shadow: 0 0.5rem 1.5rem rgb(0 0 0 / 0.25);
   }
   .folded #more:not([aria-expanded="true"]) + #menu, #more[hidden] + #menu { display: none; }
+  .folded #cancel-all { margin: 0; }
   .folded #menu button { border-color: transparent; background: none; text-align: start; min-height: 2.75rem; }
   .folded #menu button:hover { background: var(--tint); }
 }
@@ -136,7 +135,7 @@ summary:focus-visible { outline-offset: -3px; }
 }
 @media (forced-colors: active) {
   .bar { border: 1px solid CanvasText; }
-  .bar i, .legend i { forced-color-adjust: none; background: Highlight !important; }
+  .bar i { forced-color-adjust: none; background: Highlight !important; }
   #done svg { forced-color-adjust: none; background: CanvasText; color: Canvas; }
   li .actions { margin-inline-end: 0; }
 }

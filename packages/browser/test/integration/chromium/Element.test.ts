@@ -301,6 +301,29 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       assert.lengthOf(told.match(/uploaded|\bof\b/g) ?? [], 1, told)
     }))
 
+  it.scoped("makes the rows of 2,000 files a few at a time, so that the page answers meanwhile", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({ faults: FaultScript.on("initiate").always().delay("1 minute") })
+      const made = yield* Effect.promise(() =>
+        page.evaluate(async () => {
+          const upload = document.querySelector("stevedore-upload")
+          const made: Array<number> = []
+          if (!upload?.shadowRoot) return made
+          const rowsOf = ({ addedNodes }: MutationRecord) =>
+            Array.from(addedNodes).filter(({ nodeName }) => nodeName === "LI")
+          new MutationObserver((records) => made.push(new Set(records.flatMap(rowsOf)).size))
+            .observe(upload.shadowRoot, { childList: true, subtree: true })
+          await upload.add(Array.from({ length: 2000 }, (_, index) => new File([`${index}`], `${index}.txt`)))
+          for (let tries = 0; tries < 600 && upload.shadowRoot.querySelectorAll("li").length < 2000; tries++) {
+            await new Promise((resolve) => setTimeout(resolve, 50))
+          }
+          return [...made, upload.shadowRoot.querySelectorAll("li").length]
+        })
+      )
+      assert.strictEqual(made.pop(), 2000)
+      assert.isAtMost(Math.max(...made), 60)
+    }))
+
   it.scoped("keeps its bars visible in forced colours, and does not move where motion is not wanted", () =>
     Effect.gen(function*() {
       const { page } = yield* opened()

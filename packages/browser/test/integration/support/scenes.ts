@@ -132,7 +132,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     faults: FaultScript.on("putPart").part(2).stall("connect"),
     reach: async (page) => {
       await add(page, [["Holiday.mp4", "video/mp4", 90 * MB]])
-      await page.locator("#queue .legend", { hasText: /[1-9].*\sstored/ }).waitFor()
+      await page.getByTitle(/^[1-9].*\sstored/).waitFor()
       await page.reload()
       await page.locator("#unfinished").waitFor()
     }
