@@ -155,10 +155,10 @@ export interface TransferDescriptor extends Schema.Schema.Type<typeof TransferDe
  * {@link TransferDescriptor} is.
  *
  * @example
- * import { ObjectStorage, type UploadSource } from "@stevedore/core"
+ * import { ObjectStorage } from "@stevedore/core"
  * import { Effect, Schema } from "effect"
  *
- * const sent = (descriptor: unknown, section: UploadSource.SourceSection) =>
+ * const sent = (descriptor: unknown, section: ObjectStorage.PutRequest["section"]) =>
  *   Effect.gen(function*() {
  *     const where = yield* Schema.decodeUnknown(ObjectStorage.TransferDescriptor)(descriptor)
  *     const storage = yield* ObjectStorage.ObjectStorage
