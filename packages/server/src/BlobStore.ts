@@ -34,19 +34,32 @@ export interface Blob {
 }
 
 /**
- * Stores streams of bytes, each as a blob.
+ * What is stored: bytes that come, or few bytes that are there, for which a stream costs more than the write.
+ *
+ * @category models
+ */
+export type Body<E = never, R = never> = Uint8Array | Stream.Stream<Uint8Array, E, R>
+
+/**
+ * Stores bodies, each as a blob.
  *
  * @category models
  */
 export interface BlobStore {
   /**
-   * Reads a stream to its end and returns the blob. If the stream fails or the write is interrupted, nothing is left
+   * Reads a body to its end and returns the blob. If its stream fails or the write is interrupted, nothing is left
    * behind. The owner of a chunk may reuse it once it has been read.
    */
-  readonly write: <E, R>(
-    body: Stream.Stream<Uint8Array, E, R>
-  ) => Effect.Effect<Blob, E | StorageRefused.StorageRefused, R>
+  readonly write: <E = never, R = never>(body: Body<E, R>) => Effect.Effect<Blob, E | StorageRefused.StorageRefused, R>
 }
+
+/**
+ * A body as a stream.
+ *
+ * @category conversions
+ */
+export const streamOf = <E, R>(body: Body<E, R>): Stream.Stream<Uint8Array, E, R> =>
+  body instanceof Uint8Array ? Stream.succeed(body) : body
 
 const slice = (chunks: ReadonlyArray<Uint8Array>, offset: number, length: number): ReadonlyArray<Uint8Array> => {
   const wanted: Array<Uint8Array> = []
@@ -69,7 +82,7 @@ const slice = (chunks: ReadonlyArray<Uint8Array>, offset: number, length: number
  */
 export const memory: BlobStore = {
   write: (body) =>
-    Stream.runFold(body, { chunks: Chunk.empty<Uint8Array>(), size: 0 }, (blob, chunk) => ({
+    Stream.runFold(streamOf(body), { chunks: Chunk.empty<Uint8Array>(), size: 0 }, (blob, chunk) => ({
       // always a copy: slice() of a Node Buffer would be a view of memory that its owner reuses
       chunks: Chunk.append(blob.chunks, new Uint8Array(chunk)),
       size: blob.size + chunk.byteLength
@@ -108,8 +121,11 @@ const grown = (buffer: Uint8Array, filled: number, needed: number): Uint8Array =
  * Writes a body to its end. Where the disk takes no more of it, the rest is read all the same: whoever sends is told why only
  * when he has sent it.
  */
-const writeAll = <E, R>(file: FileSystem.File, body: Stream.Stream<Uint8Array, E, R>) =>
-  Effect.suspend(() => {
+const writeAll = <E, R>(file: FileSystem.File, body: Body<E, R>) =>
+  Effect.suspend((): Effect.Effect<number, E | StorageRefused.StorageRefused, R> => {
+    if (body instanceof Uint8Array) {
+      return Effect.mapBoth(file.writeAll(body), { onFailure: failed, onSuccess: () => body.byteLength })
+    }
     let buffer: Uint8Array = new Uint8Array(0)
     let filled = 0
     let size = 0

@@ -85,9 +85,9 @@ export interface Which {
  */
 export interface ObjectStoreService {
   /** Stores a whole object, all or nothing. Refused with `AccessDenied` where one is sealed when the body has come. */
-  readonly put: <E, R>(
+  readonly put: <E = never, R = never>(
     key: string,
-    body: Stream.Stream<Uint8Array, E, R>,
+    body: BlobStore.Body<E, R>,
     options?: { readonly contentType?: string | undefined }
   ) => Effect.Effect<StoredObject, E | StorageRefused.StorageRefused, R>
   /** Opens a multipart upload and returns its id. */
@@ -249,6 +249,8 @@ export interface HeldObject extends StoredObject {
  */
 export interface ObjectIndex {
   readonly object: (key: string) => Effect.Effect<Option.Option<HeldObject>, StorageRefused.StorageRefused>
+  /** If there is none of its key; else it changes nothing, and answers false. The upload that it is made of, if any, ends with it. */
+  readonly add: (object: HeldObject, uploadId?: string) => Effect.Effect<boolean, StorageRefused.StorageRefused>
   /** In place of the one before. The upload that it is made of, if any, ends in the same step. */
   readonly store: (object: HeldObject, uploadId?: string) => Effect.Effect<void, StorageRefused.StorageRefused>
   /** What is sealed then; none if nothing is stored. */
@@ -271,13 +273,19 @@ export interface ObjectIndex {
 const indexInMemory = (): ObjectIndex => {
   const objects = new Map<string, HeldObject>()
   const uploads = new Map<string, HeldUpload & { readonly parts: Map<number, HeldPart> }>()
+  const store = (object: HeldObject, uploadId: string | undefined) => {
+    objects.set(object.key, object)
+    if (uploadId !== undefined) uploads.delete(uploadId)
+  }
   return {
     object: (key) => Effect.sync(() => Option.fromNullable(objects.get(key))),
-    store: (object, uploadId) =>
+    add: (object, uploadId) =>
       Effect.sync(() => {
-        objects.set(object.key, object)
-        if (uploadId !== undefined) uploads.delete(uploadId)
+        if (objects.has(object.key)) return false
+        store(object, uploadId)
+        return true
       }),
+    store: (object, uploadId) => Effect.sync(() => store(object, uploadId)),
     seal: (key) =>
       Effect.sync(() => {
         const object = objects.get(key)
@@ -352,6 +360,7 @@ const findUpload = ({ index }: State, key: string, uploadId: string) =>
 /** In place of the one before, unless that is sealed: the condition of a write is looked at in the step that makes it count. */
 const replace = ({ index, readers }: State, object: HeldObject, uploadId?: string) =>
   Effect.gen(function*() {
+    if (yield* index.add(object, uploadId)) return
     const before = yield* index.object(object.key)
     if (Option.exists(before, ({ isSealed }) => isSealed)) return yield* isOver()
     yield* index.store(object, uploadId)

@@ -16,6 +16,7 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as BlobStore from "./BlobStore.js"
 import type { FileStoreService } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
 import * as Identifiers from "./Identifiers.js"
@@ -335,7 +336,7 @@ const storeOver = (calls: Calls, options: Options, protection: Protection): File
           method: "PUT",
           key,
           headers: { ...encryption, "content-type": options?.contentType ?? "binary/octet-stream" },
-          body: yield* collected(body),
+          body: yield* collected(BlobStore.streamOf(body)),
           timeout: "5 minutes"
         })
         return yield* head(key)

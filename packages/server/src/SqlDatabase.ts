@@ -15,6 +15,7 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
 
 /**
  * Whether statements can change several tables at once, and rows have locks. Anything else is SQLite.
@@ -81,24 +82,38 @@ const sharing = <E>(work: Effect.Effect<void, E>): Effect.Effect<void, E> => {
 
 /**
  * The log of a file of SQLite, written to the disk beside the thread of the program, and once for all changes that wait for it.
- * SQLite itself would hold up every request for each of them. Its connection is to say `synchronous = normal`.
+ * SQLite itself would hold up every request for each of them. Its connection is to say `synchronous = normal`, and to stay open
+ * from before the first change until after the last.
  *
  * @category layers
  */
 export const layerLasting = (file: string): Layer.Layer<never, never, FileSystem.FileSystem> =>
-  Layer.effect(
+  Layer.scoped(
     Lasting,
-    Effect.map(FileSystem.FileSystem, (fs) =>
-      sharing(
-        // opened anew: with its last connection, SQLite removes it, and has all of it in the database then
-        Effect.scoped(Effect.flatMap(fs.open(`${file}-wal`, { flag: "r+" }), ({ sync }) => sync)).pipe(
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const scope = yield* Effect.scope
+      let log: FileSystem.File | undefined
+      // It is there from the first change on, for as long as anybody has a connection: with its last one, SQLite removes it, and
+      // has all of it in the database then.
+      const opened = Effect.suspend(() =>
+        log === undefined
+          ? Effect.tap(Scope.extend(fs.open(`${file}-wal`, { flag: "r+" }), scope), (found) =>
+            Effect.sync(() => {
+              log = found
+            }))
+          : Effect.succeed(log)
+      )
+      return sharing(
+        Effect.flatMap(opened, ({ sync }) => sync).pipe(
           Effect.catchIf(
             (error) => error._tag === "SystemError" && error.reason === "NotFound",
             () => Effect.void
           ),
           Effect.mapError((cause) => new SqlError({ message: "The log of the database cannot be written", cause }))
         )
-      ))
+      )
+    })
   )
 
 // its statements would be those of SQLite

@@ -102,7 +102,11 @@ const indexOver = (
   lasting: Effect.Effect<void, SqlError>
 ): ObjectStore.ObjectIndex => {
   // before any blob goes that it is about; a seal is kept with what is settled by it
-  const kept = (change: Effect.Effect<unknown, SqlError>) => stated(Effect.zipRight(change, lasting))
+  const kept = <A>(change: Effect.Effect<A, SqlError>) => stated(Effect.zipLeft(change, lasting))
+  const inserted = (object: ObjectStore.HeldObject, uploadId: string | undefined) =>
+    sql`insert into stevedore_object (key, size, etag, content_type, last_modified, blobs, upload_id)
+      values (${object.key}, ${object.size}, ${object.etag}, ${object.contentType ?? null}, ${object.lastModified},
+        ${encodeBlobs(object.blobs)}, ${uploadId ?? null})`
   const heldOf = (row: ObjectRow) =>
     row.problem === null
       ? Effect.mapBoth(Schema.decode(Blobs)(row.blobs), {
@@ -122,10 +126,13 @@ const indexOver = (
     Effect.flatMap(stated(rows), ([row]) => Effect.transposeMapOption(Option.fromNullable(row), heldOf))
   return {
     object: (key) => held(sql<ObjectRow>`select * from stevedore_object where key = ${key}`),
+    add: (object, uploadId) =>
+      Effect.map(
+        kept(sql`${inserted(object, uploadId)} on conflict (key) do nothing returning key`),
+        Arr.isNonEmptyReadonlyArray
+      ),
     store: (object, uploadId) =>
-      kept(sql`insert into stevedore_object (key, size, etag, content_type, last_modified, blobs, upload_id)
-        values (${object.key}, ${object.size}, ${object.etag}, ${object.contentType ?? null}, ${object.lastModified},
-          ${encodeBlobs(object.blobs)}, ${uploadId ?? null})
+      kept(sql`${inserted(object, uploadId)}
         on conflict (key) do update set size = excluded.size, etag = excluded.etag, content_type = excluded.content_type,
           last_modified = excluded.last_modified, blobs = excluded.blobs, upload_id = excluded.upload_id`),
     // what cannot be read may still be replaced
@@ -303,6 +310,10 @@ export const layer = (
         Effect.delay("1 minute"),
         Effect.forkScoped
       )
-      return { ...store, unreadable: Effect.sync(() => [...known]), room: roomIn(options.directory) }
+      return {
+        ...store,
+        unreadable: Effect.sync(() => [...known]),
+        room: yield* Effect.cachedWithTTL(roomIn(options.directory), "1 second")
+      }
     })
   )

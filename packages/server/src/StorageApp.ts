@@ -123,7 +123,7 @@ const amongFew = <A, E, R>({ options, puts }: State, url: string, effect: Effect
   )
 }
 
-/** Of so few bytes it is enough to know when they have come whether they are wanted. */
+/** Of so few bytes it is enough to know when they have come whether they are wanted: they are held until then. */
 const FEW_BYTES = 64 * 1024
 
 const put = (
@@ -141,11 +141,15 @@ const put = (
     )
     if (partNumber === undefined && uploadId === undefined) {
       const isWanted = checkWaiting(state, key)
-      if (length > FEW_BYTES) yield* isWanted
+      const options = { contentType: request.headers["content-type"] }
       // when the bytes have come: what was right before them may be over
-      return yield* store.put(key, Stream.concat(body, Stream.drain(Stream.fromEffect(isWanted))), {
-        contentType: request.headers["content-type"]
-      })
+      if (length <= FEW_BYTES) {
+        const bytes = yield* StorageRequest.bytesOf(request, length)
+        yield* isWanted
+        return yield* store.put(key, bytes, options)
+      }
+      yield* isWanted
+      return yield* store.put(key, Stream.concat(body, Stream.drain(Stream.fromEffect(isWanted))), options)
     }
     return yield* store.putPart(key, uploadId ?? "", yield* StorageRequest.partNumber(partNumber ?? ""), body)
   })

@@ -1,4 +1,5 @@
 /** What storage asks of a request that brings bytes. */
+import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as StorageRefused from "./StorageRefused.js"
@@ -29,6 +30,11 @@ export const declaredLength = (
       : Effect.succeed(Number(length))
   })
 
+const incomplete = (expected: number, provided: number) =>
+  StorageRefused.make("IncompleteBody", {
+    details: { NumberBytesExpected: String(expected), NumberBytesProvided: String(provided) }
+  })
+
 /**
  * A body that fails at its end unless it had as many bytes as were declared.
  *
@@ -44,13 +50,29 @@ export const ofLength = <E, R>(
       received += chunk.byteLength
       return chunk
     })
-    const checked = Effect.suspend(() =>
-      received === length ? Effect.void : Effect.fail(StorageRefused.make("IncompleteBody", {
-        details: { NumberBytesExpected: String(length), NumberBytesProvided: String(received) }
-      }))
-    )
+    const checked = Effect.suspend(() => received === length ? Effect.void : Effect.fail(incomplete(length, received)))
     return Stream.concat(counted, Stream.drain(Stream.fromEffect(checked)))
   })
+
+/**
+ * The few bytes of a whole body, as many as were declared.
+ *
+ * @category constructors
+ */
+export const bytesOf = (
+  request: HttpServerRequest,
+  length: number
+): Effect.Effect<Uint8Array, StorageRefused.StorageRefused> =>
+  request.arrayBuffer.pipe(
+    Effect.mapBoth({
+      onFailure: () => StorageRefused.make("IncompleteBody"),
+      onSuccess: (buffer) => new Uint8Array(buffer)
+    }),
+    Effect.filterOrFail(
+      ({ byteLength }) => byteLength === length,
+      ({ byteLength }) => incomplete(length, byteLength)
+    )
+  )
 
 /**
  * The number of a part: an integer from 1 to 10000.

@@ -83,7 +83,8 @@ describe("the table of files in a database", () => {
                 name === "sync" ? Effect.zipRight(write, target.sync) : Reflect.get(target, name, target)
             }))
       })
-      const lasting = yield* Effect.provide(SqlDatabase.Lasting, Layer.provide(SqlDatabase.layerLasting(file), watched))
+      const context = yield* Layer.build(Layer.provide(SqlDatabase.layerLasting(file), watched))
+      const lasting = yield* Effect.provide(SqlDatabase.Lasting, context)
       // with its last connection, SQLite has put all of it into the database
       yield* lasting
       yield* fs.writeFileString(`${file}-wal`, "log")

@@ -25,22 +25,32 @@ class Counter extends Supervisor.AbstractSupervisor<void> {
   }
 }
 
+const counting = () => {
+  const counter = new Counter()
+  let fileCalls = 0
+  const hook = createHook({
+    init: (_, type) => {
+      if (ofFiles.has(type)) fileCalls++
+    }
+  }).enable()
+  return {
+    layer: Layer.merge(Supervisor.addSupervisor(counter), RuntimeFlags.enableOpSupervision),
+    now: (): Steps => ({ steps: counter.steps, fibers: counter.fibers, fileCalls }),
+    end: Effect.sync(() => hook.disable())
+  }
+}
+
+/** Counts what is made in a layer, until the scope closes. */
+export const counter = Effect.acquireRelease(Effect.sync(counting), ({ end }) => end)
+
 /** The result of an effect, and what it took. */
 export const counted = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<readonly [A, Steps], E, R> =>
   Effect.suspend(() => {
-    const counter = new Counter()
-    let fileCalls = 0
-    const hook = createHook({
-      init: (_, type) => {
-        if (ofFiles.has(type)) fileCalls++
-      }
-    }).enable()
+    const { end, layer, now } = counting()
     return Effect.exit(effect).pipe(
-      Effect.ensuring(Effect.sync(() => hook.disable())),
-      Effect.provide(Layer.merge(Supervisor.addSupervisor(counter), RuntimeFlags.enableOpSupervision)),
-      Effect.flatMap((exit) =>
-        Exit.map(exit, (value) => [value, { steps: counter.steps, fibers: counter.fibers, fileCalls }])
-      )
+      Effect.ensuring(end),
+      Effect.provide(layer),
+      Effect.flatMap((exit) => Exit.map(exit, (value) => [value, now()]))
     )
   })
 

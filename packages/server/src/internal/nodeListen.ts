@@ -135,7 +135,7 @@ export const listen = (
     )
     const limits = options.limits ?? {}
     const server = createServer(NodeConnections.settings(limits))
-    const known = yield* NodeRequests.watched(server, options)
+    const known = yield* NodeRequests.watched(options)
     const handler = yield* Effect.locally(
       NodeHttpServer.makeHandler(known(traced(whole))),
       HttpMiddleware.currentTracerDisabledWhen,

@@ -4,10 +4,12 @@ import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as HashMap from "effect/HashMap"
 import * as LogLevel from "effect/LogLevel"
 import * as Metric from "effect/Metric"
 import * as Runtime from "effect/Runtime"
-import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { Observer } from "../Observer.js"
 import * as ServerMetrics from "../ServerMetrics.js"
@@ -74,56 +76,52 @@ const counted = ({ bytesIn, bytesOut, millis, route }: Ended) =>
   ], { discard: true })
 
 /**
- * Watches the requests of a server before its app is called, and answers with what an app is run in: its log and its spans
- * have the id of the request, and it is told to whoever asked.
+ * What an app is run in for its requests to be watched: its log and its spans have the id of the request, which is told to
+ * whoever asked.
  */
 export const watched = (
-  server: Server,
   { requestLog = false }: { readonly requestLog?: boolean | undefined }
 ): Effect.Effect<<E, R>(app: HttpApp.Default<E, R>) => HttpApp.Default<E, R>> =>
   Effect.map(Effect.runtime<never>(), (runtime) => {
-    const all = new WeakMap<IncomingMessage, Known>()
     const sockets = new WeakMap<Socket, { readonly read: number; readonly written: number }>()
     // of all servers of the process, as the gauge is
     const moved = (change: 1 | -1) => Metric.incrementBy(ServerMetrics.requestsInFlight, change)
-    server.on("request", (request, response) => {
-      const [id, begun] = Runtime.runSync(runtime)(
-        Effect.all([requestIdOf(header(request)), Clock.currentTimeMillis, moved(1)])
-      )
-      request.headers["x-request-id"] = id
-      response.setHeader("x-request-id", id)
-      const known: Known = { route: "other", tenant: undefined }
-      all.set(request, known)
-      const { socket } = request
-      response.once("close", () => {
-        const ended = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const what = { ...known, ...carried(sockets, socket), request, response, millis: now - begun }
-          return Effect.zipRight(counted(what), requestLog ? line(what) : Effect.void)
-        })
-        Runtime.runFork(runtime)(Effect.zipRight(moved(-1), ended))
-      })
-    })
     return (app) =>
       Effect.gen(function*() {
-        const request = NodeHttpServerRequest.toIncomingMessage(yield* HttpServerRequest.HttpServerRequest)
+        const asked = yield* HttpServerRequest.HttpServerRequest
+        const request = NodeHttpServerRequest.toIncomingMessage(asked)
+        const response = NodeHttpServerRequest.toServerResponse(asked)
+        const id = yield* requestIdOf(header(request))
+        const begun = yield* Clock.currentTimeMillis
+        yield* moved(1)
+        request.headers["x-request-id"] = id
+        response.setHeader("x-request-id", id)
+        const known: Known = { route: "other", tenant: undefined }
+        const { socket } = request
+        response.once("close", () => {
+          const ended = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            const what = { ...known, ...carried(sockets, socket), request, response, millis: now - begun }
+            return Effect.zipRight(counted(what), requestLog ? line(what) : Effect.void)
+          })
+          Runtime.runFork(runtime)(Effect.zipRight(moved(-1), ended))
+        })
+        // of the fiber: it is the request's own
+        const named = (before: HashMap.HashMap<string, unknown>) => HashMap.set(before, "request_id", id)
+        yield* FiberRef.update(FiberRef.currentLogAnnotations, named)
+        yield* FiberRef.update(FiberRef.currentTracerSpanAnnotations, named)
         const observer = yield* Observer
-        const known = all.get(request)
-        return yield* app.pipe(
-          Effect.provideService(Observer, {
-            ...observer,
-            routed: (route) =>
-              Effect.suspend(() => {
-                if (known !== undefined) known.route = route
-                return observer.routed(route)
-              }),
-            authorized: (tenant) =>
-              Effect.suspend(() => {
-                if (known !== undefined) known.tenant = tenant
-                return observer.authorized(tenant)
-              })
-          }),
-          annotated(request),
-          Effect.annotateSpans("request_id", header(request))
-        )
+        return yield* Effect.provideService(app, Observer, {
+          ...observer,
+          routed: (route) =>
+            Effect.suspend(() => {
+              known.route = route
+              return observer.routed(route)
+            }),
+          authorized: (tenant) =>
+            Effect.suspend(() => {
+              known.tenant = tenant
+              return observer.authorized(tenant)
+            })
+        })
       })
   })

@@ -4,6 +4,7 @@ import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
 import * as Context from "effect/Context"
 import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
 import { pathOf } from "./pathOf.js"
@@ -12,8 +13,8 @@ import { pathOf } from "./pathOf.js"
  * The span of each request. The platform's own records all of a URL and all headers of an answer: a pre-signed query, and
  * the pre-signed URL that a download is redirected to.
  */
-export const traced = <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E, R> =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers, method, url }) =>
+export const traced = <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E, R> => {
+  const heard = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers, method, url }) =>
     app.pipe(
       Effect.tap(({ status }) => Effect.annotateCurrentSpan("http.response.status_code", status)),
       Effect.withSpan(`http.server ${method}`, {
@@ -23,6 +24,8 @@ export const traced = <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E, R> 
         attributes: { "http.request.method": method, "url.path": pathOf(url) }
       })
     ))
+  return Effect.flatMap(FiberRef.get(FiberRef.currentTracerEnabled), (isHeard) => isHeard ? heard : app)
+}
 
 const unheard = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 

@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import * as BlobStore from "@stevedore/server/BlobStore"
 import { ObjectStore } from "@stevedore/testing"
 import { Effect, Layer, Stream } from "effect"
 import type { Engine } from "../support/engine.js"
@@ -10,7 +11,7 @@ const MiB = 1024 * 1024
 const nowhere = Layer.sync(ObjectStore.ObjectStore, () =>
   ObjectStore.make({
     write: (body) =>
-      Effect.map(Stream.runFold(body, 0, (size, chunk) => size + chunk.byteLength), (size) => ({
+      Effect.map(Stream.runFold(BlobStore.streamOf(body), 0, (size, chunk) => size + chunk.byteLength), (size) => ({
         size,
         read: () => Stream.empty,
         remove: Effect.void
