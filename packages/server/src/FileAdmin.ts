@@ -12,7 +12,7 @@ import type * as Option from "effect/Option"
 import type { FileRow } from "./FileTable.js"
 import { MOST_DELIVERIES, type TableFailed } from "./FileTable.js"
 import { firstOf, type Row, to, toFile } from "./internal/fileRow.js"
-import { now } from "./SqlDatabase.js"
+import * as SqlDatabase from "./SqlDatabase.js"
 
 /**
  * What a tenant has, as its quota counts it: what is stored, and what is under way.
@@ -33,7 +33,7 @@ export interface Usage {
 export interface Waiting {
   readonly id: string
   readonly tenant: string
-  /** The state of the file, or `event completed` and `event removed`. */
+  /** The state of the file, or `event completed`, `event removed` and `event failed`. */
   readonly what: string
   /** Since when nobody works on it; undefined while somebody does. */
   readonly since: number | undefined
@@ -55,6 +55,11 @@ export interface FileAdminService {
   readonly usage: Effect.Effect<ReadonlyArray<Usage>, TableFailed>
   /** At most 1000 files and 1000 events, the oldest first. */
   readonly stuck: Effect.Effect<ReadonlyArray<Waiting>, TableFailed>
+  /**
+   * Sends events on their way again: those of a file that were tried before, or of all files those that are not tried any more.
+   * Answers their ids.
+   */
+  readonly resend: (fileId: string | undefined) => Effect.Effect<ReadonlyArray<string>, TableFailed>
 }
 
 /**
@@ -116,11 +121,11 @@ const ofEvent = ({ attempts, file_id: id, kind, settled_at: since, tenant }: Unt
  */
 export const layer: Layer.Layer<FileAdmin, never, SqlClient.SqlClient> = Layer.effect(
   FileAdmin,
-  Effect.map(SqlClient.SqlClient, (client) => {
+  Effect.zipWith(SqlClient.SqlClient, SqlDatabase.Lasting, (client, lasting) => {
     const sql = client.withoutTransforms()
-    const files = sql<Leased>`select *, ${now(sql)} as now from stevedore_file
+    const files = sql<Leased>`select *, ${SqlDatabase.now(sql)} as now from stevedore_file
       where state in ('completing', 'inspecting', 'removing')
-        or (state in ('opening', 'waiting') and expires_at <= ${now(sql)})
+        or (state in ('opening', 'waiting') and expires_at <= ${SqlDatabase.now(sql)})
       order by created_at, id limit 1000`
     const events = sql<Untold>`select file_id, tenant, stevedore_event.kind as kind, attempts, settled_at
       from stevedore_event join stevedore_file on stevedore_file.id = file_id
@@ -136,6 +141,14 @@ export const layer: Layer.Layer<FileAdmin, never, SqlClient.SqlClient> = Layer.e
         sql<Row>`select * from stevedore_file where id = ${id}`.pipe(
           Effect.map(firstOf),
           to("find a file")
+        ),
+      resend: (fileId) =>
+        sql<{ readonly id: string }>`update stevedore_event set attempts = 0, due_at = 0 where ${
+          fileId === undefined ? sql`attempts >= ${MOST_DELIVERIES}` : sql`file_id = ${fileId} and attempts > 0`
+        } returning id`.pipe(
+          Effect.zipLeft(lasting),
+          Effect.map((rows) => rows.map(({ id }) => id)),
+          to("send events again")
         ),
       usage: sql<Usage>`select tenant, sum(bytes) as bytes, sum(files) as files from stevedore_usage
         group by tenant order by tenant`.pipe(to("sum up what tenants have")),

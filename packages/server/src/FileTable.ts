@@ -109,7 +109,7 @@ export type Outcome =
  */
 export interface FileEvent {
   readonly id: string
-  readonly kind: "completed" | "removed"
+  readonly kind: "completed" | "removed" | "failed"
   readonly file: FileRow
   /** How often it was tried to deliver it before. */
   readonly attempts: number

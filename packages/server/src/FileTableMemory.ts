@@ -40,7 +40,7 @@ const lifeOf = ({ leaseOwner, leaseUntil, row: { expiresAt, settledAt, state } }
 })
 
 const isTold = ({ events }: State, id: string): boolean =>
-  !events.has(`${id}/completed`) && !events.has(`${id}/removed`)
+  ["completed", "removed", "failed"].every((kind) => !events.has(`${id}/${kind}`))
 
 /** Makes an event happen to a file, with what else is then known of it; undefined if it may not happen. */
 const happen = (

@@ -37,6 +37,8 @@ export interface HooksService {
   readonly onCompleted: (event: FileEvent) => Effect.Effect<void, unknown>
   /** The same for every file or unfinished upload whose bytes are gone. Defaults to nothing. */
   readonly onRemoved: (event: FileEvent) => Effect.Effect<void, unknown>
+  /** The same for every upload that can never become a file: it has another size, or `inspect` did not accept it. */
+  readonly onFailed: (event: FileEvent) => Effect.Effect<void, unknown>
 }
 
 /**
@@ -54,7 +56,8 @@ export const ignored: HooksService["onCompleted"] = () => Effect.void
 export const none: HooksService = {
   admit: () => Effect.void,
   onCompleted: ignored,
-  onRemoved: ignored
+  onRemoved: ignored,
+  onFailed: ignored
 }
 
 /**

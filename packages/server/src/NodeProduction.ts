@@ -17,10 +17,12 @@ import { Socket } from "node:net"
 import * as Authorize from "./Authorize.js"
 import * as FileAdmin from "./FileAdmin.js"
 import { FileStore } from "./FileStore.js"
+import { Hooks } from "./Hooks.js"
 import * as Identifiers from "./Identifiers.js"
 import { clockFailing } from "./internal/clock.js"
 import { errorCode } from "./internal/errorCode.js"
 import * as NodeListen from "./internal/nodeListen.js"
+import * as NodeWebhooks from "./internal/nodeWebhooks.js"
 import { tracedForSomebody } from "./internal/traced.js"
 import * as S3FileStore from "./S3FileStore.js"
 import * as ServerApp from "./ServerApp.js"
@@ -31,6 +33,7 @@ import * as SqlTokens from "./SqlTokens.js"
 import * as Sweeper from "./Sweeper.js"
 import type { Tokens } from "./Tokens.js"
 import * as Uploads from "./Uploads.js"
+import type * as Webhooks from "./Webhooks.js"
 
 /**
  * Where the instance listens, and how it behaves.
@@ -41,6 +44,8 @@ export interface Options extends ServerApp.Options, Uploads.Options, NodeListen.
   readonly settings: Settings
   /** Connections to the database at most. Defaults to 10. */
   readonly connections?: number | undefined
+  /** Whom it tells of files, besides the hooks. Defaults to nobody. */
+  readonly webhook?: Webhooks.Options | undefined
 }
 
 /**
@@ -162,4 +167,8 @@ export const serve = (options: Options): Effect.Effect<Serving, NodeListen.Serve
       }),
       protection
     }
-  }).pipe(tracedForSomebody, Effect.provide(Identifiers.layerSecure))
+  }).pipe(
+    tracedForSomebody,
+    Effect.provideServiceEffect(Hooks, NodeWebhooks.hooks(options.webhook)),
+    Effect.provide(Identifiers.layerSecure)
+  )

@@ -20,10 +20,12 @@ import type * as Scope from "effect/Scope"
 import * as Authorize from "./Authorize.js"
 import * as FileAdmin from "./FileAdmin.js"
 import * as FileStore from "./FileStore.js"
+import { Hooks } from "./Hooks.js"
 import * as Identifiers from "./Identifiers.js"
 import { errorCode } from "./internal/errorCode.js"
 import * as NodeListen from "./internal/nodeListen.js"
 import { type ServeFailed } from "./internal/nodeListen.js"
+import * as NodeWebhooks from "./internal/nodeWebhooks.js"
 import { prefixOf } from "./internal/prefix.js"
 import * as PrivateFiles from "./internal/privateFiles.js"
 import * as ServeDirectory from "./internal/serveDirectory.js"
@@ -37,6 +39,7 @@ import * as StorageApp from "./StorageApp.js"
 import * as Sweeper from "./Sweeper.js"
 import * as Tokens from "./Tokens.js"
 import * as Uploads from "./Uploads.js"
+import type * as Webhooks from "./Webhooks.js"
 
 /**
  * Where the service is, and how it behaves. Only the directory has no default.
@@ -51,6 +54,8 @@ export interface Options extends ServerApp.Options, Uploads.Options, NodeListen.
    * is before it, which takes the path away. What stands in `basePath` it leaves. Defaults to where it listens.
    */
   readonly publicUrl?: string | undefined
+  /** Whom it tells of files, besides the hooks. Defaults to nobody. */
+  readonly webhook?: Webhooks.Options | undefined
 }
 
 /**
@@ -218,6 +223,7 @@ export const serve = (
     return { baseUrl: `${state.publicUrl}${prefix}`, token, profile }
   }).pipe(
     tracedForSomebody,
+    Effect.provideServiceEffect(Hooks, NodeWebhooks.hooks(options.webhook)),
     Effect.provide(Identifiers.layerSecure),
     Effect.mapError((error) =>
       error._tag === "ServeFailed" ? error : inDirectory(`cannot use ${options.directory}: ${error.message}`)

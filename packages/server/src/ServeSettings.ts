@@ -18,10 +18,14 @@
  * | `STEVEDORE_SERVE_QUOTA_FILES` | how many files a tenant may have; no limit by default |
  * | `STEVEDORE_SERVE_ORIGINS` | origins whose pages may use the API, with commas between |
  * | `STEVEDORE_SERVE_METRICS_PORT` | a port for `/metrics` alone; that of the service by default |
+ * | `STEVEDORE_SERVE_WEBHOOK_URL` | who is told of files; nobody by default |
+ * | `STEVEDORE_SERVE_WEBHOOK_SECRET` | what signs that, of 16 characters or more |
+ * | `STEVEDORE_SERVE_WEBHOOK_PRIVATE` | `true` allows it to be http, and of a private network |
  * | `STEVEDORE_SERVE_LOG_FORMAT` | `text` (the default) or `json` |
  * | `STEVEDORE_SERVE_LOG_LEVEL` | the least level that is logged, such as `warning`; `info` by default |
  *
- * `…_DATABASE_URL_FILE`, `…_S3_SECRET_ACCESS_KEY_FILE` and `…_S3_SESSION_TOKEN_FILE` name a file that holds the value.
+ * `…_DATABASE_URL_FILE`, `…_S3_SECRET_ACCESS_KEY_FILE`, `…_S3_SESSION_TOKEN_FILE`, `…_WEBHOOK_URL_FILE` and
+ * `…_WEBHOOK_SECRET_FILE` name a file that holds the value.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Config from "effect/Config"
@@ -36,6 +40,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { Quota } from "./FileTable.js"
 import type * as S3FileStore from "./S3FileStore.js"
+import type * as Webhooks from "./Webhooks.js"
 
 /**
  * A variable is missing or wrong.
@@ -282,6 +287,34 @@ export const metricsPort: Effect.Effect<Option.Option<number>, SettingInvalid> =
   Option.map(Number)
 )
 
+const truth = (name: string) => Effect.map(choice(name, "true", "false"), Option.map((text) => text === "true"))
+
+/**
+ * Who is told of files; undefined where no variable names a URL.
+ *
+ * @category constructors
+ */
+export const webhook: Effect.Effect<Webhooks.Options | undefined, SettingInvalid, FileSystem.FileSystem> = Effect.gen(
+  function*() {
+    const url = Option.getOrUndefined(yield* secret(`${PREFIX}WEBHOOK_URL`))
+    const signing = Option.getOrUndefined(yield* secret(`${PREFIX}WEBHOOK_SECRET`))
+    const isPrivate = yield* truth("WEBHOOK_PRIVATE")
+    if (url === undefined) {
+      return signing === undefined && Option.isNone(isPrivate)
+        ? undefined
+        : yield* missing(`${PREFIX}WEBHOOK_URL`, "the URL that is told, or leave the other variables of it out")
+    }
+    if (!isHttpUrl(Redacted.value(url)) || new URL(Redacted.value(url)).username !== "") {
+      // not the value: it may hold a secret
+      return yield* invalid(`${PREFIX}WEBHOOK_URL`, "expected a URL such as https://app.example/files")
+    }
+    if (signing === undefined || Redacted.value(signing).length < 16) {
+      return yield* invalid(`${PREFIX}WEBHOOK_SECRET`, "expected 16 characters or more, which the receiver knows too")
+    }
+    return { url, secret: signing, isPrivate: Option.getOrUndefined(isPrivate) }
+  }
+)
+
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
 const bucket = checked(`${PREFIX}BUCKET`, "the name of a bucket", (text) => BUCKET.test(text))
@@ -306,23 +339,31 @@ export const store: Effect.Effect<S3FileStore.Options, SettingInvalid, FileSyste
   function*() {
     const name = yield* bucket
     if (Option.isNone(name)) return yield* missing(`${PREFIX}BUCKET`, "the name of the bucket")
-    const isPathStyle = yield* checked(
-      `${PREFIX}S3_PATH_STYLE`,
-      "true or false",
-      (text) => text === "true" || text === "false"
-    )
+    const isPathStyle = yield* truth("S3_PATH_STYLE")
     return {
       bucket: name.value,
       credential: yield* credential,
       endpoint: Option.getOrUndefined(yield* endpoint(`${PREFIX}S3_ENDPOINT`)),
       publicEndpoint: Option.getOrUndefined(yield* endpoint(`${PREFIX}S3_PUBLIC_ENDPOINT`)),
-      pathStyle: Option.getOrElse(isPathStyle, () => "true") === "true",
+      pathStyle: Option.getOrElse(isPathStyle, () => true),
       encryptionHeaders: yield* encryption
     }
   }
 )
 
-const ofBoth = ["QUOTA_BYTES", "QUOTA_FILES", "ORIGINS", "LOG_FORMAT", "LOG_LEVEL", "METRICS_PORT"]
+const ofBoth = [
+  "QUOTA_BYTES",
+  "QUOTA_FILES",
+  "ORIGINS",
+  "LOG_FORMAT",
+  "LOG_LEVEL",
+  "METRICS_PORT",
+  "WEBHOOK_URL",
+  "WEBHOOK_URL_FILE",
+  "WEBHOOK_SECRET",
+  "WEBHOOK_SECRET_FILE",
+  "WEBHOOK_PRIVATE"
+]
 
 const ofBucket = [
   "DATABASE_URL",

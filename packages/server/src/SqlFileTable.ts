@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { FileTableService, NewFile, Quota } from "./FileTable.js"
+import type { FileEvent, FileTableService, NewFile, Quota } from "./FileTable.js"
 import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS } from "./FileTable.js"
 import { firstOf, KeptMetadata, type Row, to, toFile } from "./internal/fileRow.js"
 import * as Lifecycle from "./internal/lifecycle.js"
@@ -153,6 +153,29 @@ const usage = (sql: SqlClient.SqlClient) => [
     from stevedore_file where ${counts("stevedore_file")} group by 1, 2`
 ]
 
+const settled = "new.state in ('finalized', 'removed', 'failed') and old.state <> new.state"
+
+const kind = "case new.state when 'finalized' then 'completed' else new.state end"
+
+const eventOfAll = `insert into stevedore_event (id, file_id, kind, due_at)
+  values (new.id || '/' || ${kind}, new.id, ${kind}, new.settled_at)`
+
+// in place of the trigger that told of no failure
+const failures = (sql: SqlClient.SqlClient) =>
+  isPostgres(sql)
+    ? [
+      "drop trigger stevedore_file_happened on stevedore_file",
+      `create or replace function stevedore_happened() returns trigger language plpgsql as $$
+        begin ${eventOfAll}; return new; end $$`,
+      `create trigger stevedore_file_happened after update of state on stevedore_file
+        for each row when (${settled}) execute function stevedore_happened()`
+    ]
+    : [
+      "drop trigger stevedore_file_happened",
+      `create trigger stevedore_file_happened after update of state on stevedore_file when ${settled}
+        begin ${eventOfAll}; end`
+    ]
+
 /**
  * Makes the tables that are missing: all begin with `stevedore_`. Safe to run by several instances at once.
  *
@@ -165,7 +188,8 @@ export const migrate: Effect.Effect<void, MigrationError | SqlError, SqlClient.S
     "0002_versions": run(() => ["alter table stevedore_file add column version_id text"]),
     "0003_rates": run(rates),
     "0004_metadata": run(() => ["alter table stevedore_file add column metadata text"]),
-    "0005_usage": run(usage)
+    "0005_usage": run(usage),
+    "0006_failures": run(failures)
   }
 })
 
@@ -270,7 +294,7 @@ const open = ({ locked, nothing, now, shards, sql }: State, file: NewFile, quota
 interface EventRow {
   readonly id: string
   readonly file_id: string
-  readonly kind: "completed" | "removed"
+  readonly kind: FileEvent["kind"]
   readonly attempts: number
 }
 

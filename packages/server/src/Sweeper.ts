@@ -46,7 +46,8 @@ export const deliver: Effect.Effect<number, TableFailed, FileTable> = Effect.gen
   const now = yield* Clock.currentTimeMillis
   const ages = events.map(({ file }) => Math.max(0, now - (file.settledAt ?? now)) / 1000)
   yield* Metric.set(ServerMetrics.outboxLag, Math.max(0, ...ages))
-  const hookOf = ({ kind }: FileEvent) => kind === "completed" ? hooks.onCompleted : hooks.onRemoved
+  const of = { completed: hooks.onCompleted, removed: hooks.onRemoved, failed: hooks.onFailed }
+  const hookOf = ({ kind }: FileEvent) => of[kind]
   // of what nobody wants to be told, all is one statement
   const [told, untold] = Arr.partition(events, (event) => hookOf(event) === ignored)
   if (untold.length > 0) yield* table.delivered(...untold.map(({ id }) => id))

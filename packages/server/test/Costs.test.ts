@@ -26,6 +26,8 @@ const Opened = Schema.parseJson(Schema.Struct({
   data: Schema.Struct({ id: Schema.String, upload_url: Schema.String })
 }))
 
+const decodeOpened = Schema.decodeSync(Opened)
+
 /** The most that a small upload may take of the database and of the disk: they are only ever lowered. */
 const most = { statements: 6, waits: 3 }
 
@@ -82,7 +84,7 @@ describe("a small upload to a service over a directory", () => {
       const upload = Effect.promise(async () => {
         const before = counter.now()
         const opened = await call("POST", `${baseUrl}/v2/files/upload`, { authorization }, JSON.stringify(declared))
-        const { data } = Schema.decodeSync(Opened)(opened)
+        const { data } = decodeOpened(opened)
         await call("PUT", data.upload_url, ServiceProfile.standard.encryptionHeaders, "abcdef")
         await call("POST", `${baseUrl}/v2/files/${data.id}/upload/complete`, { authorization }, "{}")
         // the line of the log follows its answer

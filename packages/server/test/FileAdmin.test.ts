@@ -46,12 +46,19 @@ describe("what whoever runs a service asks of its rows", () => {
       assert.match(String(found["done"]), /^event completed,false,its hook was called 3 times, and is called again$/)
       yield* sql`update stevedore_event set attempts = ${MOST_DELIVERIES}`
       assert.match(String((yield* waits)["done"]), /and is not called any more$/)
+      assert.deepStrictEqual(yield* admin.resend("fresh"), [])
+      assert.deepStrictEqual(yield* admin.resend(undefined), ["done/completed"])
+      assert.deepStrictEqual(yield* admin.resend(undefined), [])
+      assert.deepStrictEqual(
+        (yield* table.events(60_000, 10)).map(({ id }) =>
+          id
+        ),
+        ["done/completed"]
+      )
+      assert.deepStrictEqual(yield* admin.resend("done"), ["done/completed"])
 
       const ids = (asked: Parameters<typeof admin.list>[0]) =>
-        Effect.map(admin.list(asked), (files) =>
-          files.map(({ id }) =>
-            id
-          ).sort())
+        Effect.map(admin.list(asked), (files) => files.map(({ id }) => id).sort())
       assert.deepStrictEqual(yield* ids({ tenant: undefined, limit: 10 }), [
         "done",
         "expired",

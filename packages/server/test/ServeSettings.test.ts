@@ -1,3 +1,4 @@
+import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Either } from "effect"
 import * as ServeSettings from "../src/ServeSettings.js"
@@ -16,6 +17,7 @@ describe("a variable of the service", () => {
     ["LOG_FORMAT", "directory", undefined],
     ["LOG_LEVEL", "bucket", undefined],
     ["METRICS_PORT", "bucket", undefined],
+    ["WEBHOOK_URL", "directory", undefined],
     ["S3_SESSION_TOKEN_FILE", "bucket", undefined],
     ["DATABASE_URL", "bucket", undefined],
     ["QOUTA_BYTES", "directory", /there is no such variable/],
@@ -34,5 +36,33 @@ describe("a variable of the service", () => {
       assert.include(message, variable)
       // empty is as if it were not set
       assert.deepStrictEqual(yield* check(form, { [variable]: "" }), Either.void)
+    }))
+
+  it.effect.each<readonly [Readonly<Record<string, string>>, RegExp | undefined]>([
+    [{}, undefined],
+    [{ URL: "https://app.example", SECRET: "sixteen letters!" }, undefined],
+    [{ SECRET: "sixteen letters!" }, /WEBHOOK_URL: not set/],
+    [{ PRIVATE: "true" }, /WEBHOOK_URL: not set/],
+    [{ URL: "ftp://hidden", SECRET: "sixteen letters!" }, /WEBHOOK_URL: expected a URL/],
+    [{ URL: "https://hidden:x@app.example", SECRET: "sixteen letters!" }, /WEBHOOK_URL: expected a URL/],
+    [{ URL: "https://app.example" }, /WEBHOOK_SECRET: expected 16 characters/],
+    [{ URL: "https://app.example", SECRET: "hidden" }, /WEBHOOK_SECRET: expected 16 characters/],
+    [{ URL: "https://app.example", SECRET: "sixteen letters!", PRIVATE: "yes" }, /WEBHOOK_PRIVATE: expected one of/]
+  ])("of a webhook is right, or named without its value: %j", ([variables, problem]) =>
+    Effect.gen(function*() {
+      const named = Object.entries(variables).map(([name, value]) =>
+        [`STEVEDORE_SERVE_WEBHOOK_${name}`, value] as const
+      )
+      const found = yield* ServeSettings.webhook.pipe(
+        Effect.either,
+        Effect.withConfigProvider(ConfigProvider.fromMap(new Map(named))),
+        Effect.provide(NodeContext.layer)
+      )
+      if (problem === undefined) {
+        return assert.strictEqual(Either.getOrThrow(found) === undefined, named.length === 0)
+      }
+      const { message } = yield* Either.flip(found)
+      assert.match(message, problem)
+      assert.notInclude(message, "hidden")
     }))
 })

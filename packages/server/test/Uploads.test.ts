@@ -55,7 +55,8 @@ describe("an upload at the service", () => {
         admit: (_, file) => tell("admit", file.metadata),
         inspect: (file) => Effect.as(tell("inspect", file.metadata), true),
         onCompleted: ({ file }) => tell("completed", file.metadata),
-        onRemoved: ({ file }) => tell("removed", file.metadata)
+        onRemoved: ({ file }) => tell("removed", file.metadata),
+        onFailed: ({ file }) => tell("failed", file.metadata)
       }
       const uploads = yield* instance(world, { hooks })
       const metadata = { album: "Rotterdam" }
@@ -124,7 +125,7 @@ describe("an upload at the service", () => {
       assert.strictEqual((yield* Effect.flip(uploads.complete(ann, fileId, undefined))).status, 409)
       assert.strictEqual((yield* uploads.file(ann, fileId)).state, "failed")
       assert.strictEqual((yield* Effect.flip(world.store.head(`files/acme/${fileId}`))).code, "NoSuchKey")
-      assert.deepStrictEqual(yield* eventsOf(world), [])
+      assert.deepStrictEqual(yield* eventsOf(world), [`${fileId}/failed`])
     }))
 
   it.effect("can be completed again after a list that the store refused", () =>
@@ -240,7 +241,7 @@ describe("an upload at the service", () => {
       yield* uploads.sweep
       assert.strictEqual((yield* uploads.file(ann, bad)).state, "failed")
       assert.strictEqual((yield* Effect.flip(world.store.head(`files/acme/${bad}`))).code, "NoSuchKey")
-      assert.deepStrictEqual(yield* eventsOf(world), [`${good}/completed`])
+      assert.deepStrictEqual(yield* eventsOf(world), [`${good}/completed`, `${bad}/failed`])
     }))
 
   it.effect("is told to the hook until it succeeds, with one id", () =>

@@ -118,8 +118,8 @@ const token = make({
 })
 
 const looking = {
-  action: argument({ name: "ACTION", takes: choice("ls", "show", "usage", "stuck"), help: "What to do" }),
-  id: optionalArgument({ name: "ID", takes: name, actions: ["show"], help: "the id of the file" }),
+  action: argument({ name: "ACTION", takes: choice("ls", "show", "usage", "stuck", "resend"), help: "What to do" }),
+  id: optionalArgument({ name: "ID", takes: name, actions: ["show", "resend"], help: "the id of the file" }),
   tenant: option({
     name: "tenant",
     takes: text("NAME"),
@@ -142,12 +142,14 @@ const files = make({
   summary: "look at the files of your service, and at what is stuck",
   help:
     "Look at the files of your own service, of all tenants, by its database: list them, show one, sum up what each tenant " +
-    "has, or show what waits for somebody, since when and why. It changes nothing",
+    "has, or show what waits for somebody, since when and why. resend calls the hook or webhook of events again: of a " +
+    "file, or of all that rest after a day",
   examples: [
     "stevedore files ls --tenant acme --limit 20",
     "stevedore files show 1kf00nQk9yfWKfsTDni8aO",
     "stevedore files usage --json",
-    "stevedore files stuck"
+    "stevedore files stuck",
+    "stevedore files resend"
   ],
   accepts: looking,
   run: runs(Effect.all(looking), () => import("./files.js"), ({ run }) => run)

@@ -11,7 +11,7 @@ import { layerOf, time, wrong } from "./rows.js"
 
 /** The options of the command. */
 export interface Options {
-  readonly action: "ls" | "show" | "usage" | "stuck"
+  readonly action: "ls" | "show" | "usage" | "stuck" | "resend"
   readonly id: Option.Option<string>
   readonly tenant: Option.Option<string>
   readonly limit: number
@@ -91,12 +91,19 @@ const stuck = (options: Options) =>
     yield* printed(options, reports, ({ id, since, tenant, what, why }) => [id, tenant, what, since, why])
   })
 
-/** Lists, shows, sums up, or says what waits. */
+const resend = (options: Options) =>
+  Effect.gen(function*() {
+    const { resend } = yield* FileAdmin.FileAdmin
+    const reports = (yield* resend(Option.getOrUndefined(options.id))).map((id) => ({ type: "resent", id }))
+    yield* printed(options, reports, ({ id }) => [id])
+  })
+
+/** Lists, shows, sums up, says what waits, or sends events again. */
 export const run = (
   options: Options
 ): Effect.Effect<void, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
-    const actions = { ls, show, usage, stuck }
+    const actions = { ls, show, usage, stuck, resend }
     yield* actions[options.action](options).pipe(
       Effect.provide(yield* rows(options)),
       Effect.catchTag("TableFailed", ({ message }) => wrong("files", message))

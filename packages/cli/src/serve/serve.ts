@@ -88,7 +88,11 @@ const drainOf = ({ drain }: Options) => Option.getOrUndefined(Option.map(drain, 
 
 /** What both forms are told of where and how they listen. */
 const listening = (options: Options, basePath: string | undefined) =>
-  Effect.map(Effect.mapError(ServeSettings.metricsPort, settingInvalid), (metricsPort) => ({
+  Effect.map(Effect.mapError(Effect.all([ServeSettings.metricsPort, ServeSettings.webhook]), settingInvalid), ([
+    metricsPort,
+    webhook
+  ]) => ({
+    webhook,
     host: options.host,
     port: options.port,
     basePath,

@@ -13,7 +13,7 @@
  * ```
  */
 import * as Arr from "effect/Array"
-import type { FileState } from "../FileTable.js"
+import type { FileEvent, FileState } from "../FileTable.js"
 import { SECOND_LOOK_MILLIS } from "../FileTable.js"
 
 /** What can happen to a file: `sweep` is that somebody looks after what nobody looks after. */
@@ -177,8 +177,8 @@ export const stateAt = ({ expiresAt, state }: Pick<Life, "expiresAt" | "state">,
 }
 
 /** What is told of having come into a state from another one. */
-export const toldOf = (from: FileState, to: FileState): "completed" | "removed" | undefined =>
-  from === to ? undefined : to === "finalized" ? "completed" : to === "removed" ? "removed" : undefined
+export const toldOf = (from: FileState, to: FileState): FileEvent["kind"] | undefined =>
+  from === to ? undefined : to === "finalized" ? "completed" : to === "removed" || to === "failed" ? to : undefined
 
 /** Whether a file counts towards the quota of its tenant. */
 export const isCounted = ({ settledAt, state }: Pick<Life, "settledAt" | "state">): boolean => {

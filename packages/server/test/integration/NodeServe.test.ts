@@ -1,11 +1,13 @@
-import { FetchHttpClient, FileSystem, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
+import { FetchHttpClient, FileSystem, HttpBody, HttpClient, HttpClientRequest, type Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Downloads, Lists, Uploads, UploadSources } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
-import { Effect, Exit, Fiber, Redacted, Schema, Scope, Stream } from "effect"
+import { Effect, Exit, Fiber, Redacted, Schedule, Schema, Scope, Stream } from "effect"
 import { request } from "node:http"
+import { receiver } from "../../../examples/src/WebhookReceiver.js"
+import * as FileAdmin from "../../src/FileAdmin.js"
 import * as NodeServe from "../../src/NodeServe.js"
 import { databaseIn } from "../support/sqlite.js"
 
@@ -293,4 +295,56 @@ describe("the service in one process", () => {
         assert.deepStrictEqual([other.option, other.problem.includes("EADDRINUSE")], ["port", true])
       })
     ), 120_000)
+
+  it.live(
+    "tells a URL of what is completed and removed, once where it was taken, and again where it was not",
+    () =>
+      within((folder) =>
+        Effect.gen(function*() {
+          const heard: Array<string> = []
+          let refusals = 1
+          const secret = "a secret of the receiver"
+          const server = receiver(secret, Date.now, async ({ file, type }) => {
+            if (refusals-- > 0) throw new Error("not now")
+            heard.push(`${type} ${file.name}`)
+          })
+          const port = yield* Effect.acquireRelease(
+            Effect.async<number>((resume) =>
+              void server.listen(0, "127.0.0.1", () => {
+                const address = server.address()
+                resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0))
+              })
+            ),
+            () => Effect.sync(() => server.close())
+          )
+          const webhook = {
+            url: Redacted.make(`http://127.0.0.1:${port}/hear`),
+            secret: Redacted.make(secret),
+            isPrivate: true
+          }
+          const service = yield* serving(folder, { webhook })
+          const { data } = yield* initiate(service, 5)
+          assert.strictEqual(yield* put(data.upload_url, "hello"), 200)
+          yield* call(service, "POST", `/v2/files/${data.id}/upload/complete`, { body: "{}" })
+          const until = (what: Effect.Effect<boolean, unknown, FileSystem.FileSystem | Path.Path>) =>
+            Effect.repeat(Effect.orDie(what), { until: (isSo) => isSo, schedule: Schedule.spaced("100 millis") })
+          const admin = <A>(ask: (admin: FileAdmin.FileAdminService) => Effect.Effect<A, unknown>) =>
+            Effect.flatMap(FileAdmin.FileAdmin, ask).pipe(
+              Effect.provide(NodeServe.files(`${folder}/data`)),
+              Effect.orDie
+            )
+          yield* until(
+            admin(({ stuck }) => Effect.map(stuck, (all) => all.some(({ what }) => what === "event completed")))
+          )
+          assert.deepStrictEqual(heard, [])
+          yield* until(Effect.sync(() => refusals === 0))
+          assert.deepStrictEqual(yield* admin(({ resend }) => resend(data.id)), [`${data.id}/completed`])
+          yield* until(Effect.sync(() => heard.length === 1))
+          yield* call(service, "DELETE", `/v1/files/${data.id}`)
+          yield* until(Effect.sync(() => heard.length === 2))
+          assert.deepStrictEqual(heard, ["completed notes.txt", "removed notes.txt"])
+        })
+      ),
+    60_000
+  )
 })

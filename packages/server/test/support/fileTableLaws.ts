@@ -229,6 +229,12 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
           events.map(({ attempts, file, id, kind }) => ({ attempts, file: file.id, id, kind })),
           [{ attempts: 0, file: "settled", id: "settled/completed", kind: "completed" }]
         )
+        yield* table.open(newFile("small"))
+        yield* table.claim("acme", "small", "me", 60_000)
+        yield* table.settle("small", "me", { state: "failed", reason: "5 bytes are stored" })
+        assert.deepStrictEqual((yield* table.events(60_000, 10)).map(({ id, kind }) => [id, kind]), [
+          ["small/failed", "failed"]
+        ])
       }))
 
     law(
