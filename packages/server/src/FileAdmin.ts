@@ -8,9 +8,9 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import type { FileRow } from "./FileTable.js"
-import { MOST_DELIVERIES, type TableFailed } from "./FileTable.js"
+import { FileTable, MOST_DELIVERIES, type TableFailed } from "./FileTable.js"
 import { firstOf, type Row, to, toFile } from "./internal/fileRow.js"
 import * as SqlDatabase from "./SqlDatabase.js"
 
@@ -55,6 +55,11 @@ export interface FileAdminService {
   readonly usage: Effect.Effect<ReadonlyArray<Usage>, TableFailed>
   /** At most 1000 files and 1000 events, the oldest first. */
   readonly stuck: Effect.Effect<ReadonlyArray<Waiting>, TableFailed>
+  /**
+   * Lets a file of any tenant be removed by the next sweep of the service: a final one as if its client had deleted it, an upload
+   * that is open as if it had expired. False for any other.
+   */
+  readonly remove: (id: string) => Effect.Effect<boolean, TableFailed>
   /**
    * Sends events on their way again: those of a file that were tried before, or of all files those that are not tried any more.
    * Answers their ids.
@@ -119,9 +124,12 @@ const ofEvent = ({ attempts, file_id: id, kind, settled_at: since, tenant }: Unt
  *
  * @category layers
  */
-export const layer: Layer.Layer<FileAdmin, never, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<FileAdmin, never, SqlClient.SqlClient | FileTable> = Layer.effect(
   FileAdmin,
-  Effect.zipWith(SqlClient.SqlClient, SqlDatabase.Lasting, (client, lasting) => {
+  Effect.gen(function*() {
+    const client = yield* SqlClient.SqlClient
+    const lasting = yield* SqlDatabase.Lasting
+    const table = yield* FileTable
     const sql = client.withoutTransforms()
     const files = sql<Leased>`select *, ${SqlDatabase.now(sql)} as now from stevedore_file
       where state in ('completing', 'inspecting', 'removing')
@@ -130,6 +138,15 @@ export const layer: Layer.Layer<FileAdmin, never, SqlClient.SqlClient> = Layer.e
     const events = sql<Untold>`select file_id, tenant, stevedore_event.kind as kind, attempts, settled_at
       from stevedore_event join stevedore_file on stevedore_file.id = file_id
       where attempts > 0 order by settled_at, file_id limit 1000`
+    const find = (id: string) =>
+      sql<Row>`select * from stevedore_file where id = ${id}`.pipe(Effect.map(firstOf), to("find a file"))
+    const ended = (id: string) =>
+      sql`update stevedore_file set expires_at = ${SqlDatabase.now(sql)}
+        where id = ${id} and state in ('opening', 'waiting') returning id`.pipe(
+        Effect.zipLeft(lasting),
+        Effect.map((rows) => rows.length > 0),
+        to("end an upload")
+      )
     return {
       list: ({ limit, tenant }) =>
         sql<Row>`select * from stevedore_file ${tenant === undefined ? sql.literal("") : sql`where tenant = ${tenant}`}
@@ -137,11 +154,12 @@ export const layer: Layer.Layer<FileAdmin, never, SqlClient.SqlClient> = Layer.e
           Effect.map((rows) => rows.map(toFile)),
           to("list files")
         ),
-      find: (id) =>
-        sql<Row>`select * from stevedore_file where id = ${id}`.pipe(
-          Effect.map(firstOf),
-          to("find a file")
-        ),
+      find,
+      remove: (id) =>
+        Effect.gen(function*() {
+          const { tenant } = Option.getOrElse(yield* find(id), () => ({ tenant: "" }))
+          return (yield* table.discard(tenant, id)) || (yield* ended(id))
+        }),
       resend: (fileId) =>
         sql<{ readonly id: string }>`update stevedore_event set attempts = 0, due_at = 0 where ${
           fileId === undefined ? sql`attempts >= ${MOST_DELIVERIES}` : sql`file_id = ${fileId} and attempts > 0`

@@ -192,6 +192,8 @@ export interface FileTableService {
   readonly discard: (tenant: string, id: string) => Effect.Effect<boolean, TableFailed>
   /** The finalized files of a tenant. */
   readonly page: (tenant: string, request: PageRequest) => Effect.Effect<ReadonlyArray<FileRow>, TableFailed>
+  /** The tenants that have anything. */
+  readonly tenants: Effect.Effect<ReadonlyArray<string>, TableFailed>
   readonly count: (tenant: string) => Effect.Effect<number, TableFailed>
   /**
    * Takes up to `limit` events that are due. One that is not delivered within the lease is due again: after the lease, after

@@ -1,4 +1,5 @@
 /** The table of files in memory: for one process, and for tests under `TestClock`. */
+import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -176,6 +177,9 @@ export const make = (): FileTableService => {
       ),
     discard: (tenant, id) => withNow((now) => happen(state, of(tenant, id), "discard", { now }) !== undefined),
     page: (tenant, request) => Effect.sync(() => page(state, tenant, request)),
+    tenants: Effect.sync(() =>
+      Arr.dedupe([...state.files.values()].filter(({ row }) => Lifecycle.isCounted(row)).map(({ row }) => row.tenant))
+    ),
     count: (tenant) => Effect.sync(() => final(state, tenant).length),
     events: (leaseMillis, limit) => withNow((now) => takeEvents(state, leaseMillis, limit, now)),
     delivered: (...events) => Effect.sync(() => events.forEach((event) => state.events.delete(event)))

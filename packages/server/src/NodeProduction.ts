@@ -8,6 +8,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type * as SqlClient from "@effect/sql/SqlClient"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -16,7 +17,9 @@ import type * as Scope from "effect/Scope"
 import { Socket } from "node:net"
 import * as Authorize from "./Authorize.js"
 import * as FileAdmin from "./FileAdmin.js"
+import * as FileAudit from "./FileAudit.js"
 import { FileStore } from "./FileStore.js"
+import type { FileTable } from "./FileTable.js"
 import { Hooks } from "./Hooks.js"
 import * as Identifiers from "./Identifiers.js"
 import { clockFailing } from "./internal/clock.js"
@@ -24,6 +27,7 @@ import { errorCode } from "./internal/errorCode.js"
 import * as NodeListen from "./internal/nodeListen.js"
 import * as NodeWebhooks from "./internal/nodeWebhooks.js"
 import { tracedForSomebody } from "./internal/traced.js"
+import { ObjectStore } from "./ObjectStore.js"
 import * as S3FileStore from "./S3FileStore.js"
 import * as ServerApp from "./ServerApp.js"
 import type { Settings } from "./ServeSettings.js"
@@ -44,6 +48,8 @@ export interface Options extends ServerApp.Options, Uploads.Options, NodeListen.
   readonly settings: Settings
   /** Connections to the database at most. Defaults to 10. */
   readonly connections?: number | undefined
+  /** How long final files are kept. Defaults to for ever. */
+  readonly keep?: Sweeper.Keep | undefined
   /** Whom it tells of files, besides the hooks. Defaults to nobody. */
   readonly webhook?: Webhooks.Options | undefined
 }
@@ -71,6 +77,12 @@ const databaseFailed = (cause: unknown) =>
     }): look whether it runs, and whether its user may make tables`
   })
 
+const bucketFailed = ({ message }: { readonly message: string }) =>
+  new NodeListen.ServeFailed({
+    option: "STEVEDORE_SERVE_BUCKET",
+    problem: `the bucket cannot be used: ${message}. stevedore bucket check says more`
+  })
+
 /** In milliseconds. A client waits a minute for an answer, and asks again after a 503. */
 const SILENCE_MILLIS = 20_000
 
@@ -91,7 +103,7 @@ const database = (url: Redacted.Redacted, connections: number) =>
   })
 
 /** What is made of a database, whose tables are made first. */
-const inDatabase = <A>(url: Redacted.Redacted, made: Layer.Layer<A, never, SqlClient.SqlClient>) =>
+const inDatabase = <A>(url: Redacted.Redacted, made: Layer.Layer<A, never, SqlClient.SqlClient | FileTable>) =>
   made.pipe(
     Layer.provideMerge(SqlFileTable.layer),
     Layer.provide(database(url, 1)),
@@ -115,6 +127,27 @@ export const files = (url: Redacted.Redacted): Layer.Layer<FileAdmin.FileAdmin, 
   inDatabase(url, FileAdmin.layer)
 
 /**
+ * Whether the rows of a service and its bucket say the same. Fails if either cannot be used.
+ *
+ * @category layers
+ */
+export const audit = (
+  url: Redacted.Redacted,
+  store: S3FileStore.Options
+): Layer.Layer<FileAudit.FileAudit, NodeListen.ServeFailed> =>
+  Layer.unwrapScoped(Effect.gen(function*() {
+    const http = Layer.succeedContext(yield* Layer.build(NodeHttpClient.layerUndici))
+    const bucket = yield* Layer.build(Layer.provide(S3FileStore.layer(store), http)).pipe(
+      Effect.provide(Identifiers.layerSecure),
+      Effect.mapError(bucketFailed)
+    )
+    return inDatabase(
+      url,
+      Layer.provide(FileAudit.layer, Layer.succeed(ObjectStore, Context.get(bucket, FileStore)))
+    )
+  }))
+
+/**
  * Serves until the scope closes: the interface, `/livez`, and `/readyz`, which is 503 where the service cannot answer. It
  * looks at the database and the bucket first, and listens only when both can be used. When the scope closes, no connection is
  * taken any more, and what is under way may end.
@@ -127,11 +160,6 @@ export const serve = (options: Options): Effect.Effect<Serving, NodeListen.Serve
   Effect.gen(function*() {
     const { databaseUrl, origins, quota, rateLimit, store } = options.settings
     const encryptionHeaders = store.encryptionHeaders ?? ServiceProfile.standard.encryptionHeaders
-    const bucketFailed = ({ message }: { readonly message: string }) =>
-      new NodeListen.ServeFailed({
-        option: "STEVEDORE_SERVE_BUCKET",
-        problem: `the bucket cannot be used: ${message}. stevedore bucket check says more`
-      })
     const http = yield* Layer.build(NodeHttpClient.layerUndici)
     const protection = yield* S3FileStore.protectionOf(store).pipe(Effect.provide(http), Effect.mapError(bucketFailed))
     const limited = Option.match(rateLimit, {
@@ -148,7 +176,7 @@ export const serve = (options: Options): Effect.Effect<Serving, NodeListen.Serve
       Layer.provideMerge(Layer.mapError(database(databaseUrl, options.connections ?? 10), databaseFailed)),
       Layer.provide(Layer.succeedContext(http))
     )
-    const context = yield* Layer.build(Layer.provideMerge(Sweeper.layer(), parts))
+    const context = yield* Layer.build(Layer.provideMerge(Sweeper.layer({ keep: options.keep }), parts))
     const download = options.download ?? "link"
     const api = yield* Effect.provide(ServerApp.make({ origins, ...options, download }), context)
     const { putHeaders } = yield* Effect.provide(FileStore, context)

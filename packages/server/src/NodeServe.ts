@@ -19,7 +19,9 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Authorize from "./Authorize.js"
 import * as FileAdmin from "./FileAdmin.js"
+import * as FileAudit from "./FileAudit.js"
 import * as FileStore from "./FileStore.js"
+import type { FileTable } from "./FileTable.js"
 import { Hooks } from "./Hooks.js"
 import * as Identifiers from "./Identifiers.js"
 import { errorCode } from "./internal/errorCode.js"
@@ -54,6 +56,8 @@ export interface Options extends ServerApp.Options, Uploads.Options, NodeListen.
    * is before it, which takes the path away. What stands in `basePath` it leaves. Defaults to where it listens.
    */
   readonly publicUrl?: string | undefined
+  /** How long final files are kept. Defaults to for ever. */
+  readonly keep?: Sweeper.Keep | undefined
   /** Whom it tells of files, besides the hooks. Defaults to nobody. */
   readonly webhook?: Webhooks.Options | undefined
 }
@@ -96,9 +100,9 @@ const tokenIn = (file: string) =>
   })
 
 /** What is made of the database in a directory. */
-const inDatabaseOf = <A>(
+const inDatabaseOf = <A, E extends { readonly message: string }>(
   directory: string,
-  made: Layer.Layer<A, never, SqlClient.SqlClient>
+  made: Layer.Layer<A, E, SqlClient.SqlClient | FileTable | FileSystem.FileSystem | Path.Path>
 ): Layer.Layer<A, ServeFailed, FileSystem.FileSystem | Path.Path> =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -140,6 +144,20 @@ export const files = (
   directory: string
 ): Layer.Layer<FileAdmin.FileAdmin, ServeFailed, FileSystem.FileSystem | Path.Path> =>
   inDatabaseOf(directory, FileAdmin.layer)
+
+/**
+ * Whether rows and store of a service say the same, by its directory, whether it runs or not. Fails if there is no service.
+ *
+ * @category layers
+ */
+export const audit = (
+  directory: string
+): Layer.Layer<FileAudit.FileAudit, ServeFailed, FileSystem.FileSystem | Path.Path> =>
+  Layer.unwrapEffect(Effect.map(Path.Path, ({ join, resolve }) =>
+    inDatabaseOf(
+      directory,
+      Layer.provide(FileAudit.layer, SqlObjectStore.layer({ directory: join(resolve(directory), "store") }))
+    )))
 
 /**
  * Serves until the scope closes: the interface, its storage, and what `OperationsApp` answers, on one port. It listens only
@@ -185,7 +203,7 @@ export const serve = (
       Layer.provide(SqlDatabase.layerLasting(database)),
       Layer.provideMerge(ServeDirectory.databaseIn(database))
     )
-    const context = yield* Layer.build(Layer.provideMerge(Sweeper.layer(), parts))
+    const context = yield* Layer.build(Layer.provideMerge(Sweeper.layer({ keep: options.keep }), parts))
     // of the connection that it has after the last transaction: until then, SQLite itself waits for the disk
     yield* Effect.provide(
       Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe("pragma synchronous = normal")),

@@ -140,6 +140,8 @@ export interface ObjectStoreService {
   readonly remove: (key: string) => Effect.Effect<void, StorageRefused.StorageRefused>
   /** The keys of what cannot be read, as far as is known. Defaults to none. */
   readonly unreadable?: Effect.Effect<ReadonlyArray<string>> | undefined
+  /** The keys of all objects below `files/`, in no order. Without it, nobody can tell what no row names. */
+  readonly keys?: Stream.Stream<string, StorageRefused.StorageRefused> | undefined
   /** How many bytes may still be stored. Defaults to any number. */
   readonly room?: Effect.Effect<number, StorageRefused.StorageRefused> | undefined
   /** Provided by a store that signs and serves its own URLs; without it, the sandbox does both. */

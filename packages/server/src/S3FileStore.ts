@@ -15,6 +15,7 @@ import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as BlobStore from "./BlobStore.js"
 import type { FileStoreService } from "./FileStore.js"
@@ -153,6 +154,19 @@ const versionsOf = ({ sendAgain }: Calls, key: string) =>
           "version-id-marker": "NextVersionIdMarker"
         })
       }
+    }))
+
+const keysOf = ({ sendAgain }: Calls) =>
+  Stream.paginateChunkEffect({ "list-type": "2", prefix: "files/" }, (query: Query) =>
+    Effect.gen(function*() {
+      const root = yield* S3Calls.rootOf(yield* sendAgain({ method: "GET", query }), "ListBucketResult")
+      const keys = yield* Effect.forEach(S3Xml.all(root, "Contents"), (element) => S3Calls.textIn(element, "Key"))
+      const next = yield* following(root, query, { "continuation-token": "NextContinuationToken" })
+      // what was completed, and was copied there, is the object
+      return [
+        Chunk.fromIterable(keys.map((key) => key.replace(/\.completed$/, ""))),
+        Option.fromNullable(next)
+      ] as const
     }))
 
 /** What a PUT to the store is without a body that streams: the service itself sends next to nothing. */
@@ -317,6 +331,7 @@ const storeOver = (calls: Calls, options: Options, protection: Protection): File
     head,
     seal: (key) =>
       protection === "copy" ? Effect.catchIf(headAt(key, place(key)), isMissing, () => copied(key)) : head(key),
+    keys: keysOf(calls),
     ready: Effect.asVoid(send({ method: "HEAD", timeout: "5 seconds" })),
     putHeaders: protection === "if-none-match" ? NEVER_REPLACE : {},
     presign: ({ expiresIn, headers, key, method, ...request }) =>

@@ -16,6 +16,7 @@
  * | `STEVEDORE_SERVE_RATE_LIMIT` | requests of a tenant, such as `200/minute`; none by default |
  * | `STEVEDORE_SERVE_QUOTA_BYTES` | what a tenant may store, such as `500GB`; no limit by default |
  * | `STEVEDORE_SERVE_QUOTA_FILES` | how many files a tenant may have; no limit by default |
+ * | `STEVEDORE_SERVE_KEEP` | how long files are kept, such as `30d` or `30d,acme=7d`; for ever by default |
  * | `STEVEDORE_SERVE_ORIGINS` | origins whose pages may use the API, with commas between |
  * | `STEVEDORE_SERVE_METRICS_PORT` | a port for `/metrics` alone; that of the service by default |
  * | `STEVEDORE_SERVE_WEBHOOK_URL` | who is told of files; nobody by default |
@@ -40,6 +41,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { Quota } from "./FileTable.js"
 import type * as S3FileStore from "./S3FileStore.js"
+import type { Keep } from "./Sweeper.js"
 import type * as Webhooks from "./Webhooks.js"
 
 /**
@@ -246,6 +248,41 @@ export const origins: Effect.Effect<ReadonlyArray<string>, SettingInvalid> = Eff
   return yield* Either.mapLeft(readOrigins(text), (problem) => invalid(variable, problem))
 })
 
+const KEPT = /^(?:([A-Za-z0-9][\w.-]{0,63})=)?(?:([1-9]\d{0,4})([hd])|never)$/
+
+/**
+ * How long files are kept: `30d`, `12h`, or `never` for no end, and for some tenants another time, as in `30d,acme=7d`. Left says
+ * what is wrong.
+ *
+ * @category constructors
+ */
+export const readKeep = (text: string): Either.Either<Keep, string> => {
+  const ages = new Map<string, Duration.DurationInput | undefined>()
+  for (const one of text.split(",").map((part) => part.trim())) {
+    const [found, tenant = "", count, unit] = KEPT.exec(one) ?? []
+    if (found === undefined) return Either.left(`expected times such as 30d or 30d,acme=7d, and not ${one}`)
+    if (ages.has(tenant)) return Either.left(`more than one time for ${tenant === "" ? "all" : tenant}`)
+    ages.set(
+      tenant,
+      count === undefined ? undefined : unit === "h" ? `${Number(count)} hours` : `${Number(count)} days`
+    )
+  }
+  return Either.right((tenant) => ages.has(tenant) ? ages.get(tenant) : ages.get(""))
+}
+
+/**
+ * How long files are kept; none where no variable says so.
+ *
+ * @category constructors
+ */
+export const keep: Effect.Effect<Option.Option<Keep>, SettingInvalid> = Effect.gen(function*() {
+  const variable = `${PREFIX}KEEP`
+  return yield* Effect.transposeMapOption(
+    yield* optional(variable),
+    (text) => Either.mapLeft(readKeep(text), (problem) => invalid(variable, problem))
+  )
+})
+
 /** One of a few words. */
 const choice = <const Words extends ReadonlyArray<string>>(name: string, ...words: Words) => {
   const isWord = (text: string): text is Words[number] => words.includes(text)
@@ -352,6 +389,7 @@ export const store: Effect.Effect<S3FileStore.Options, SettingInvalid, FileSyste
 )
 
 const ofBoth = [
+  "KEEP",
   "QUOTA_BYTES",
   "QUOTA_FILES",
   "ORIGINS",

@@ -14,7 +14,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { FileEvent, FileTableService, NewFile, Quota } from "./FileTable.js"
 import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS } from "./FileTable.js"
-import { firstOf, KeptMetadata, type Row, to, toFile } from "./internal/fileRow.js"
+import { counts, firstOf, KeptMetadata, type Row, to, toFile } from "./internal/fileRow.js"
 import * as Lifecycle from "./internal/lifecycle.js"
 import { float, isPostgres, Lasting, migrate as migrating, now, run } from "./SqlDatabase.js"
 
@@ -91,12 +91,6 @@ const rates = (sql: SqlClient.SqlClient) => [
     used double precision not null
   )`
 ]
-
-// What counts towards the quota of a tenant. Bytes that were discarded do no longer, those of an upload that has expired do
-// until they are removed: a sweep changes one row of it at a time.
-const counts = (row: string) =>
-  `(${row}.state in ('opening', 'waiting', 'completing', 'inspecting', 'finalized')
-    or (${row}.state = 'removing' and ${row}.settled_at = 0))`
 
 // All bits of it are set
 const lastShard = 15
@@ -394,6 +388,10 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
           to("list files"),
           Effect.map((rows) => rows.map(toFile))
         ),
+      tenants: sql<{ readonly tenant: string }>`select distinct tenant from stevedore_usage where files > 0`.pipe(
+        to("list tenants"),
+        Effect.map((rows) => rows.map(({ tenant }) => tenant))
+      ),
       count: (tenant) =>
         sql<{ readonly files: number | string }>`select count(*) as files from stevedore_file
           where tenant = ${tenant} and state = 'finalized'`.pipe(

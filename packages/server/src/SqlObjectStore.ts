@@ -310,8 +310,14 @@ export const layer = (
         Effect.delay("1 minute"),
         Effect.forkScoped
       )
+      const keys = namings(sql).pipe(
+        Stream.map(({ key }) => key),
+        Stream.filter((key) => key.startsWith("files/")),
+        Stream.mapError(DiskFailure.failed)
+      )
       return {
         ...store,
+        keys,
         unreadable: Effect.sync(() => [...known]),
         room: yield* Effect.cachedWithTTL(roomIn(options.directory), "1 second")
       }

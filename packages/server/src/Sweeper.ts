@@ -68,17 +68,51 @@ export const deliver: Effect.Effect<number, TableFailed, FileTable> = Effect.gen
   return delivered.reduce((sum, one) => sum + one, untold.length)
 })
 
+/**
+ * How long final files are kept, by their tenant, from the beginning of their upload; undefined for ever.
+ *
+ * @category models
+ */
+export type Keep = (tenant: string) => Duration.DurationInput | undefined
+
+const AGED_AT_ONCE = 100
+
+/**
+ * Removes what is older than its tenant keeps, as if it were deleted by a client, and answers how many files that were.
+ *
+ * @category programs
+ */
+export const expire = (keep: Keep): Effect.Effect<number, TableFailed, FileTable> =>
+  Effect.gen(function*() {
+    const table = yield* FileTable
+    const now = yield* Clock.currentTimeMillis
+    const oldest = { limit: AGED_AT_ONCE, direction: "asc", after: undefined } as const
+    const ofTenant = (tenant: string, before: number): Effect.Effect<number, TableFailed> =>
+      Effect.gen(function*() {
+        const aged = (yield* table.page(tenant, oldest)).filter(({ createdAt }) => createdAt < before)
+        const gone = yield* Effect.filter(aged, ({ id }) => table.discard(tenant, id))
+        // of a page whose files others have removed, nothing is counted, and the rest waits for the next round
+        return gone.length < AGED_AT_ONCE ? gone.length : gone.length + (yield* ofTenant(tenant, before))
+      })
+    const counts = yield* Effect.forEach(yield* table.tenants, (tenant) => {
+      const age = keep(tenant)
+      return age === undefined ? Effect.succeed(0) : ofTenant(tenant, now - Duration.toMillis(age))
+    })
+    return counts.reduce((sum, count) => sum + count, 0)
+  })
+
 const steady = <E, R>(what: string, effect: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R> =>
   Effect.catchAllCause(Effect.asVoid(effect), (cause) => Effect.logWarning(`The service cannot ${what}`, cause))
 
 /**
  * Sweeps and delivers for as long as the layer lives. `every` is the time between two sweeps and defaults to 5 seconds;
- * events are looked for each second. What a hook takes long for holds up nothing else.
+ * events are looked for each second, and what is older than `keep` says each minute. What a hook takes long for holds up nothing else.
  *
  * @category layers
  */
 export const layer = (options?: {
   readonly every?: Duration.DurationInput | undefined
+  readonly keep?: Keep | undefined
 }): Layer.Layer<never, never, Uploads | FileTable> =>
   Layer.scopedDiscard(Effect.gen(function*() {
     const { sweep } = yield* Uploads
@@ -91,4 +125,5 @@ export const layer = (options?: {
       )
     yield* eachTime("sweep", sweep, options?.every ?? "5 seconds")
     yield* eachTime("deliver events", deliver, "1 second")
+    if (options?.keep !== undefined) yield* eachTime("remove what is old", expire(options.keep), "1 minute")
   }))

@@ -76,5 +76,10 @@ describe("what whoever runs a service asks of its rows", () => {
         { tenant: "acme", bytes: 40, files: 4 },
         { tenant: "other", bytes: 10, files: 1 }
       ])
-    }).pipe(Effect.provide(Layer.merge(FileAdmin.layer, SqlFileTable.layer).pipe(Layer.provideMerge(database)))))
+      // a final one, one that is open, one that is completed at this moment, and none
+      const removed = yield* Effect.forEach(["done", "fresh", "held", "nobody"], admin.remove)
+      assert.deepStrictEqual(removed, [true, true, false, false])
+      const due = yield* table.due("sweeper", HOUR, 10)
+      assert.includeMembers(due.map(({ id }) => id), ["done", "fresh"])
+    }).pipe(Effect.provide(FileAdmin.layer.pipe(Layer.provideMerge(SqlFileTable.layer), Layer.provideMerge(database)))))
 })

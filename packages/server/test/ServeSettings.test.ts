@@ -38,6 +38,24 @@ describe("a variable of the service", () => {
       assert.deepStrictEqual(yield* check(form, { [variable]: "" }), Either.void)
     }))
 
+  it.each<readonly [string, readonly [all: unknown, acme: unknown] | RegExp]>([
+    ["30d", ["30 days", "30 days"]],
+    ["acme=12h", [undefined, "12 hours"]],
+    ["30d, acme=never", ["30 days", undefined]],
+    ["never,acme=7d", [undefined, "7 days"]],
+    ["", /and not $/],
+    ["30", /and not 30$/],
+    ["0d", /and not 0d$/],
+    ["-acme=7d", /and not -acme=7d$/],
+    ["1d,2d", /more than one time for all/],
+    ["acme=1d,acme=2d", /more than one time for acme/]
+  ])("how long files are kept: %s", (text, expected) => {
+    const found = ServeSettings.readKeep(text)
+    if (expected instanceof RegExp) return assert.match(Either.getOrThrow(Either.flip(found)), expected)
+    const keep = Either.getOrThrow(found)
+    assert.deepStrictEqual([keep("other"), keep("acme")], expected)
+  })
+
   it.effect.each<readonly [Readonly<Record<string, string>>, RegExp | undefined]>([
     [{}, undefined],
     [{ URL: "https://app.example", SECRET: "sixteen letters!" }, undefined],

@@ -361,4 +361,34 @@ describe("a service that dies", () => {
         assert.strictEqual(yield* heir.sweep, 0)
       }
     }))
+
+  it.effect("is removed when it is older than its tenant keeps, by any of several that look, and no other is", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const uploads = yield* instance(world)
+      const uploaded = (who: Principal) =>
+        Effect.gen(function*() {
+          const { fileId } = yield* uploads.initiate(who, declared)
+          yield* put(world, fileId, "abcdef", who.tenant)
+          yield* uploads.complete(who, fileId, undefined)
+          return fileId
+        })
+      const old = yield* Effect.replicateEffect(uploaded(ann), 230)
+      const others = yield* uploaded(eve)
+      yield* TestClock.adjust("7 days")
+      const young = yield* uploaded(ann)
+      const expire = Sweeper.expire((tenant) => tenant === "acme" ? "6 days" : undefined).pipe(
+        Effect.provideService(FileTable.FileTable, world.table)
+      )
+      const counts = yield* Effect.all([expire, expire, expire], { concurrency: "unbounded" })
+      assert.strictEqual(counts.reduce((sum, count) => sum + count), old.length)
+      assert.strictEqual(yield* expire, 0)
+      assert.deepStrictEqual(
+        [(yield* world.table.page("acme", { limit: 9, direction: "asc", after: undefined })).map(({ id }) => id)],
+        [[young]]
+      )
+      assert.strictEqual((yield* uploads.file(eve, others)).state, "finalized")
+      yield* uploads.sweep
+      assert.isTrue((yield* eventsOf(world)).some((id) => id.endsWith("/removed")))
+    }))
 })

@@ -1,7 +1,7 @@
 /** The commands of one's own service, which load what a user has beside this package: what they accept, and the help about them. */
 import * as Effect from "effect/Effect"
 import { make, runs } from "../options/command.js"
-import { argument, option, optionalArgument, optionOr } from "../options/parameter.js"
+import { argument, flag, option, optionalArgument, optionOr } from "../options/parameter.js"
 import { logLevel, ofMachine } from "../options/shared.js"
 import { called, choice, name, path, text, wholeNumber } from "../options/values.js"
 
@@ -44,6 +44,12 @@ const serving = {
     name: "metrics-port",
     takes: called("PORT", wholeNumber(1, 65_535)),
     help: "Port for /metrics alone, which --port has no longer. Default: STEVEDORE_SERVE_METRICS_PORT, or none"
+  }),
+  keep: option({
+    name: "keep",
+    takes: called("TIME", text("TIME")),
+    help: "How long files are kept, such as 30d, or 30d,acme=7d for another time of a tenant. Default: " +
+      "STEVEDORE_SERVE_KEEP, or for ever"
   }),
   logFormat: option({
     name: "log-format",
@@ -118,8 +124,12 @@ const token = make({
 })
 
 const looking = {
-  action: argument({ name: "ACTION", takes: choice("ls", "show", "usage", "stuck", "resend"), help: "What to do" }),
-  id: optionalArgument({ name: "ID", takes: name, actions: ["show", "resend"], help: "the id of the file" }),
+  action: argument({
+    name: "ACTION",
+    takes: choice("ls", "show", "usage", "rm", "verify", "stuck", "resend"),
+    help: "What to do"
+  }),
+  id: optionalArgument({ name: "ID", takes: name, actions: ["show", "rm", "resend"], help: "the id of the file" }),
   tenant: option({
     name: "tenant",
     takes: text("NAME"),
@@ -133,6 +143,11 @@ const looking = {
     actions: ["ls"],
     help: "how many at most, the newest first"
   }),
+  repair: flag({
+    name: "repair",
+    actions: ["verify"],
+    help: "mend what loses nothing: what the quota of a tenant counts"
+  }),
   directory: tokens.directory,
   ...ofMachine
 }
@@ -142,12 +157,14 @@ const files = make({
   summary: "look at the files of your service, and at what is stuck",
   help:
     "Look at the files of your own service, of all tenants, by its database: list them, show one, sum up what each tenant " +
-    "has, or show what waits for somebody, since when and why. resend calls the hook or webhook of events again: of a " +
+    "has, or show what waits for somebody, since when and why. rm lets one be removed by the service. verify compares all with the store, both ways. resend calls the hook or webhook of events again: of a " +
     "file, or of all that rest after a day",
   examples: [
     "stevedore files ls --tenant acme --limit 20",
     "stevedore files show 1kf00nQk9yfWKfsTDni8aO",
     "stevedore files usage --json",
+    "stevedore files rm 1kf00nQk9yfWKfsTDni8aO",
+    "stevedore files verify --repair",
     "stevedore files stuck",
     "stevedore files resend"
   ],

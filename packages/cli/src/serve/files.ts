@@ -1,26 +1,61 @@
 /** `stevedore files`: the files of one's own service, of all tenants. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
+import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as FileAdmin from "@stevedore/server/FileAdmin"
+import * as FileAudit from "@stevedore/server/FileAudit"
 import type { FileRow } from "@stevedore/server/FileTable"
+import * as ServeSettings from "@stevedore/server/ServeSettings"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import type { InvalidInput } from "../options/invalidInput.js"
+import * as ExitCode from "../print/exitCode.js"
 import { Output, type OutputFailed } from "../print/output.js"
 import { layerOf, time, wrong } from "./rows.js"
+import { settingInvalid } from "./settingInvalid.js"
+
+/** Rows and store do not say the same. */
+export class FilesDiffer extends Schema.TaggedError<FilesDiffer>("@stevedore/cli/FilesDiffer")("FilesDiffer", {
+  kind: ErrorKind.field("configuration"),
+  findings: Schema.Number
+}) {
+  get exitCode(): number {
+    return ExitCode.failed
+  }
+  override get message(): string {
+    return `The files: ${this.findings} are not as they should be`
+  }
+}
 
 /** The options of the command. */
 export interface Options {
-  readonly action: "ls" | "show" | "usage" | "stuck" | "resend"
+  readonly action: "ls" | "show" | "usage" | "rm" | "verify" | "stuck" | "resend"
   readonly id: Option.Option<string>
   readonly tenant: Option.Option<string>
   readonly limit: number
+  readonly repair: boolean
   readonly directory: Option.Option<string>
   readonly json: boolean
 }
 
 const rows = ({ directory }: Options) =>
   layerOf("files", directory, { database: ({ files }) => files, directory: ({ files }) => files })
+
+const audit = ({ directory }: Options) =>
+  Effect.gen(function*() {
+    const settings = yield* Effect.mapError(ServeSettings.settings, settingInvalid)
+    return yield* layerOf("files", directory, {
+      database: ({ audit }) => (url) =>
+        Option.match(settings, {
+          onNone: () => Layer.fail({ option: "STEVEDORE_SERVE_BUCKET", problem: "not set" }),
+          onSome: ({ store }) => audit(url, store)
+        }),
+      directory: ({ audit }) => audit
+    })
+  })
 
 const reportOf = ({ createdAt, expiresAt, id, key, name, owner, reason, settledAt, size, state, tenant }: FileRow) => ({
   type: "file",
@@ -65,13 +100,18 @@ const ls = (options: Options) =>
     ])
   })
 
-const show = (options: Options) =>
+/** The file that is named. */
+const named = ({ id }: Options) =>
   Effect.gen(function*() {
     const { find } = yield* FileAdmin.FileAdmin
-    if (Option.isNone(options.id)) return yield* wrong("ID", "give the id of the file: stevedore files ls shows it")
-    const found = yield* find(options.id.value)
-    if (Option.isNone(found)) return yield* wrong("ID", `there is no file ${options.id.value}`)
-    const report = reportOf(found.value)
+    if (Option.isNone(id)) return yield* wrong("ID", "give the id of the file: stevedore files ls shows it")
+    const found = yield* find(id.value)
+    return Option.isSome(found) ? found.value : yield* wrong("ID", `there is no file ${id.value}`)
+  })
+
+const show = (options: Options) =>
+  Effect.gen(function*() {
+    const report = reportOf(yield* named(options))
     yield* options.json
       ? printed(options, [report], () => [])
       : printed(options, Object.entries(report).slice(1), ([name, value]) => [`${name}:`, value])
@@ -98,14 +138,43 @@ const resend = (options: Options) =>
     yield* printed(options, reports, ({ id }) => [id])
   })
 
-/** Lists, shows, sums up, says what waits, or sends events again. */
+const rm = (options: Options) =>
+  Effect.gen(function*() {
+    const { remove } = yield* FileAdmin.FileAdmin
+    const { id, state } = yield* named(options)
+    if (!(yield* remove(id))) {
+      return yield* wrong("ID", `${id} is ${state}: there is nothing to remove, or it is done already`)
+    }
+    yield* printed(options, [{ type: "removing", id }], () => [`The service removes ${id}`])
+  })
+
+const verify = (options: Options) =>
+  Effect.gen(function*() {
+    const { verify } = yield* FileAudit.FileAudit
+    const counted = yield* Stream.runFoldEffect(verify(options), 0, (count, finding) =>
+      Effect.as(
+        printed(options, [{ type: "finding", ...finding }], ({ repaired, subject, what, why }) => [
+          repaired ? `repaired ${what}` : what,
+          subject,
+          why
+        ]),
+        finding.repaired ? count : count + 1
+      ))
+    if (counted > 0) return yield* new FilesDiffer({ findings: counted })
+  })
+
+/** Lists, shows, sums up, removes, compares, says what waits, or sends events again. */
 export const run = (
   options: Options
-): Effect.Effect<void, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
+): Effect.Effect<void, InvalidInput | FilesDiffer | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
-    const actions = { ls, show, usage, stuck, resend }
-    yield* actions[options.action](options).pipe(
-      Effect.provide(yield* rows(options)),
-      Effect.catchTag("TableFailed", ({ message }) => wrong("files", message))
-    )
-  })
+    const asked = { ls, show, usage, rm, stuck, resend }
+    yield* options.action === "verify"
+      ? Effect.provide(verify(options), yield* audit(options))
+      : Effect.provide(asked[options.action](options), yield* rows(options))
+  }).pipe(
+    Effect.catchTags({
+      TableFailed: ({ message }) => wrong("files", message),
+      StorageRefused: ({ message }) => wrong("files", message)
+    })
+  )

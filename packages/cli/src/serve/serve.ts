@@ -5,6 +5,7 @@ import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as ServeSettings from "@stevedore/server/ServeSettings"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as FiberRef from "effect/FiberRef"
 import { identity } from "effect/Function"
 import * as HashSet from "effect/HashSet"
@@ -40,6 +41,8 @@ export interface Options {
   readonly drain: Option.Option<number>
   /** A port for the metrics alone. */
   readonly metricsPort: Option.Option<number>
+  /** How long files are kept. */
+  readonly keep: Option.Option<string>
   readonly logFormat: Option.Option<"text" | "json">
   /** The least level that is logged: one of Effect's, in lower case. */
   readonly logLevel: Option.Option<string>
@@ -86,20 +89,32 @@ const failed = ({ option, problem }: { readonly option: string; readonly problem
 
 const drainOf = ({ drain }: Options) => Option.getOrUndefined(Option.map(drain, Duration.seconds))
 
-/** What both forms are told of where and how they listen. */
-const listening = (options: Options, basePath: string | undefined) =>
-  Effect.map(Effect.mapError(Effect.all([ServeSettings.metricsPort, ServeSettings.webhook]), settingInvalid), ([
-    metricsPort,
-    webhook
-  ]) => ({
-    webhook,
-    host: options.host,
-    port: options.port,
-    basePath,
-    drain: drainOf(options),
-    metricsPort: Option.getOrUndefined(Option.orElse(options.metricsPort, () => metricsPort)),
-    requestLog: true
-  }))
+const keptFor = (text: string) =>
+  Either.mapLeft(ServeSettings.readKeep(text), (problem) => new InvalidInput({ input: "--keep", problem }))
+
+/** What both forms are told of where and how they listen, and of what they do besides. */
+const common = (options: Options, basePath: string | undefined) =>
+  Effect.gen(function*() {
+    const { keep, metricsPort, webhook } = yield* Effect.mapError(
+      Effect.all({
+        keep: ServeSettings.keep,
+        metricsPort: ServeSettings.metricsPort,
+        webhook: ServeSettings.webhook
+      }),
+      settingInvalid
+    )
+    const kept = yield* Effect.transposeMapOption(options.keep, keptFor)
+    return {
+      host: options.host,
+      port: options.port,
+      basePath,
+      drain: drainOf(options),
+      metricsPort: Option.getOrUndefined(Option.orElse(options.metricsPort, () => metricsPort)),
+      requestLog: true,
+      keep: Option.getOrUndefined(Option.orElse(kept, () => keep)),
+      webhook
+    }
+  })
 
 const inDirectory = (options: Options, basePath: string | undefined) =>
   Effect.gen(function*() {
@@ -110,7 +125,7 @@ const inDirectory = (options: Options, basePath: string | undefined) =>
     const NodeServe = yield* Effect.promise(() => import("@stevedore/server/NodeServe"))
     const serving = yield* Effect.mapError(
       NodeServe.serve({
-        ...(yield* listening(options, basePath)),
+        ...(yield* common(options, basePath)),
         directory: options.directory,
         quota,
         origins,
@@ -135,7 +150,7 @@ const inBucket = (options: Options, basePath: string | undefined, settings: Serv
     }
     const NodeProduction = yield* Effect.promise(() => import("@stevedore/server/NodeProduction"))
     const serving = yield* Effect.mapError(
-      NodeProduction.serve({ settings, ...(yield* listening(options, basePath)) }),
+      NodeProduction.serve({ settings, ...(yield* common(options, basePath)) }),
       failed
     )
     const profile = yield* Effect.mapError(

@@ -60,10 +60,14 @@ describe("stevedore serve", () => {
         assert.deepStrictEqual(yield* looked("show", id), [0, file])
         assert.deepStrictEqual(yield* looked("usage"), [0, { type: "usage", tenant: "default", bytes: 5, files: 1 }])
         assert.deepStrictEqual(yield* looked("stuck"), [0])
+        assert.deepStrictEqual(yield* looked("verify"), [0])
         assert.strictEqual((yield* looked("show", "nobody"))[0], 2)
         const next = yield* start(["serve", "--port", "0", "--directory", "data", "--json"], { cwd: folder })
         const again = yield* Effect.flatten(Stream.runHead(next.lines))
         assert.strictEqual((yield* Schema.decode(Schema.parseJson(Reports.Serving))(again)).token, token)
+        // of one that runs
+        assert.deepStrictEqual(yield* looked("rm", id), [0, { type: "removing", id }])
+        assert.strictEqual((yield* looked("rm", id))[0], 2)
       }).pipe(Effect.provide(NodeContext.layer)),
     300_000
   )

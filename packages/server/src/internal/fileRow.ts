@@ -28,6 +28,14 @@ export interface Row {
   readonly metadata: string | null
 }
 
+/**
+ * What counts towards the quota of a tenant. Bytes that were discarded do no longer, those of an upload that has expired do
+ * until they are removed: a sweep changes one row of it at a time.
+ */
+export const counts = (row: string) =>
+  `(${row}.state in ('opening', 'waiting', 'completing', 'inspecting', 'finalized')
+    or (${row}.state = 'removing' and ${row}.settled_at = 0))`
+
 export const KeptMetadata = Schema.parseJson(Metadata.Metadata)
 
 export const toFile = (row: Row): FileRow => ({
