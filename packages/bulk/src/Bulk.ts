@@ -142,6 +142,22 @@ export interface SubmitOptions {
 }
 
 /**
+ * What a runner works on at this moment: a chunk of a job, with what has come of its files. One that is silent for longer than its
+ * lease is taken for dead, and its chunk is given to another.
+ *
+ * @category models
+ */
+export interface Working {
+  readonly runner: string
+  readonly job: string
+  readonly chunk: number
+  readonly uploaded: number
+  readonly failed: number
+  /** How long ago it said that it lives. */
+  readonly silentMillis: number
+}
+
+/**
  * All that can be done with jobs.
  *
  * @category models
@@ -155,6 +171,8 @@ export interface Service {
   readonly get: (name: string) => Effect.Effect<Job, SqlError | JobNotFound>
   /** The names of all jobs, in the order in which they were submitted. */
   readonly names: Effect.Effect<ReadonlyArray<string>, SqlError>
+  /** What runners work on, by their names. One that waits for work is not there. */
+  readonly working: Effect.Effect<ReadonlyArray<Working>, SqlError>
 }
 
 /**
@@ -346,7 +364,8 @@ const make: Effect.Effect<Service, never, SqlClient> = Effect.map(JobRows.make, 
         return jobOf(rows, yield* get(name))
       }).pipe(Effect.withSpan("Bulk.submit", { captureStackTrace: false, attributes: { job: name } })),
     get: (name) => Effect.map(get(name), (job) => jobOf(rows, job)),
-    names: Effect.map(rows.all, (jobs) => jobs.map(({ name }) => name))
+    names: Effect.map(rows.all, (jobs) => jobs.map(({ name }) => name)),
+    working: rows.working
   }
 })
 
@@ -389,6 +408,16 @@ export const get = (name: string): Effect.Effect<Job, SqlError | JobNotFound, Bu
  * @category programs
  */
 export const names: Effect.Effect<ReadonlyArray<string>, SqlError, Bulk> = Effect.flatMap(Bulk, ({ names }) => names)
+
+/**
+ * What runners work on at this moment.
+ *
+ * @category programs
+ */
+export const working: Effect.Effect<ReadonlyArray<Working>, SqlError, Bulk> = Effect.flatMap(
+  Bulk,
+  ({ working }) => working
+)
 
 /**
  * Uploads the files of a chunk, for a queue of your own that delivers each chunk of a job at least once: its numbers are

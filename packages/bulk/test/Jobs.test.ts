@@ -22,6 +22,7 @@ import {
   Stream,
   TestClock
 } from "effect"
+import * as ChunkRows from "../src/internal/chunkRows.js"
 import { database, Life, sources, sql } from "./support/lives.js"
 import { proof } from "./support/proof.js"
 import { service } from "./support/service.js"
@@ -74,8 +75,19 @@ describe("a job", () => {
         yield* job.pause
         assert.strictEqual(yield* Bulk.runChunk(job.id, 0), "refused")
         assert.lengthOf(yield* Sandbox.files, 0)
+        assert.deepStrictEqual(yield* Bulk.working, [])
         yield* job.resume
+        const rows = yield* ChunkRows.make
+        const claim = yield* rows.claim({ job: job.id, n: 2, pass: undefined }, "dock-7/42")
         assert.strictEqual(yield* Bulk.runChunk(job.id, 0), "done")
+        const [{ silentMillis = -1, ...working } = {}, ...others] = yield* Bulk.working
+        assert.deepStrictEqual([working, others], [
+          { runner: "dock-7/42", job: "job", chunk: 2, uploaded: 0, failed: 0 },
+          []
+        ])
+        assert.isAtLeast(silentMillis, 0)
+        if (claim !== undefined) yield* rows.release(claim)
+        assert.deepStrictEqual(yield* Bulk.working, [])
         yield* job.cancel
         assert.strictEqual(yield* Bulk.runChunk(job.id, 1), "refused")
         assert.deepStrictEqual(yield* job.await, { uploaded: 3, failed: 0, cancelled: 6 })

@@ -6,6 +6,7 @@ export const beside = [
   "@stevedore/bulk",
   "@stevedore/server/NodeServe",
   "@stevedore/server/NodeProduction",
+  "@effect/opentelemetry",
   "@effect/sql",
   "@effect/sql-libsql",
   "@effect/sql-pg"

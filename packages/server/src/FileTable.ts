@@ -127,6 +127,26 @@ export interface PageRequest {
 }
 
 /**
+ * What a table has, for whoever watches the service. Those that have most may be two tenants.
+ *
+ * @category models
+ */
+export interface Measures {
+  readonly bytes: number
+  readonly files: number
+  readonly tenants: number
+  readonly largestBytes: number
+  readonly largestFiles: number
+  /** Events that are not delivered: still tried, and not tried any more. */
+  readonly waiting: number
+  readonly resting: number
+  /** Of the oldest that is still tried; 0 if there is none. */
+  readonly oldestSeconds: number
+  /** Files that wait for a sweep. */
+  readonly due: number
+}
+
+/**
  * The table cannot be read or written.
  *
  * @category errors
@@ -194,6 +214,7 @@ export interface FileTableService {
   readonly page: (tenant: string, request: PageRequest) => Effect.Effect<ReadonlyArray<FileRow>, TableFailed>
   /** The tenants that have anything. */
   readonly tenants: Effect.Effect<ReadonlyArray<string>, TableFailed>
+  readonly measures: Effect.Effect<Measures, TableFailed>
   readonly count: (tenant: string) => Effect.Effect<number, TableFailed>
   /**
    * Takes up to `limit` events that are due. One that is not delivered within the lease is due again: after the lease, after

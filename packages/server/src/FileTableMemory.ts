@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
-import type { FileEvent, FileRow, FileTableService, NewFile, PageRequest, Quota } from "./FileTable.js"
+import type { FileEvent, FileRow, FileTableService, Measures, NewFile, PageRequest, Quota } from "./FileTable.js"
 import { deliveryDelay, FileTable, MOST_DELIVERIES } from "./FileTable.js"
 import * as Lifecycle from "./internal/lifecycle.js"
 
@@ -122,6 +122,27 @@ const takeEvents = (
       return file === undefined ? [] : [{ id, kind, file, attempts }]
     })
 
+const measured = ({ events, files }: State, now: number): Measures => {
+  const rows = [...files.values()]
+  const tenants = Object.values(
+    Arr.groupBy(rows.filter(({ row }) => Lifecycle.isCounted(row)), ({ row }) => row.tenant)
+  )
+    .map((held) => ({ files: held.length, bytes: held.reduce((sum, { row }) => sum + row.size, 0) }))
+  const [waiting, resting] = Arr.partition([...events.values()], ({ attempts }) => attempts >= MOST_DELIVERIES)
+  const ages = waiting.map(({ fileId }) => now - (files.get(fileId)?.row.settledAt ?? now))
+  return {
+    bytes: tenants.reduce((sum, { bytes }) => sum + bytes, 0),
+    files: tenants.reduce((sum, { files }) => sum + files, 0),
+    tenants: tenants.length,
+    largestBytes: Math.max(0, ...tenants.map(({ bytes }) => bytes)),
+    largestFiles: Math.max(0, ...tenants.map(({ files }) => files)),
+    waiting: waiting.length,
+    resting: resting.length,
+    oldestSeconds: Math.max(0, ...ages) / 1000,
+    due: rows.filter((held) => Lifecycle.next(lifeOf(held), "sweep", { now, isTold: true }) !== undefined).length
+  }
+}
+
 /**
  * An empty table.
  *
@@ -180,6 +201,7 @@ export const make = (): FileTableService => {
     tenants: Effect.sync(() =>
       Arr.dedupe([...state.files.values()].filter(({ row }) => Lifecycle.isCounted(row)).map(({ row }) => row.tenant))
     ),
+    measures: withNow((now) => measured(state, now)),
     count: (tenant) => Effect.sync(() => final(state, tenant).length),
     events: (leaseMillis, limit) => withNow((now) => takeEvents(state, leaseMillis, limit, now)),
     delivered: (...events) => Effect.sync(() => events.forEach((event) => state.events.delete(event)))

@@ -25,6 +25,7 @@ import * as Identifiers from "./Identifiers.js"
 import { clockFailing } from "./internal/clock.js"
 import { errorCode } from "./internal/errorCode.js"
 import * as NodeListen from "./internal/nodeListen.js"
+import { ServeFailed } from "./internal/nodeListening.js"
 import * as NodeWebhooks from "./internal/nodeWebhooks.js"
 import { tracedForSomebody } from "./internal/traced.js"
 import { ObjectStore } from "./ObjectStore.js"
@@ -70,7 +71,7 @@ export interface Serving {
 
 // without the URL: it holds a password
 const databaseFailed = (cause: unknown) =>
-  new NodeListen.ServeFailed({
+  new ServeFailed({
     option: "STEVEDORE_SERVE_DATABASE_URL",
     problem: `the database cannot be used (${
       errorCode(cause)
@@ -78,7 +79,7 @@ const databaseFailed = (cause: unknown) =>
   })
 
 const bucketFailed = ({ message }: { readonly message: string }) =>
-  new NodeListen.ServeFailed({
+  new ServeFailed({
     option: "STEVEDORE_SERVE_BUCKET",
     problem: `the bucket cannot be used: ${message}. stevedore bucket check says more`
   })
@@ -115,15 +116,14 @@ const inDatabase = <A>(url: Redacted.Redacted, made: Layer.Layer<A, never, SqlCl
  *
  * @category layers
  */
-export const tokens = (url: Redacted.Redacted): Layer.Layer<Tokens, NodeListen.ServeFailed> =>
-  inDatabase(url, SqlTokens.layer)
+export const tokens = (url: Redacted.Redacted): Layer.Layer<Tokens, ServeFailed> => inDatabase(url, SqlTokens.layer)
 
 /**
  * The files of a service by its database, whose tables are made first. For whoever runs it.
  *
  * @category layers
  */
-export const files = (url: Redacted.Redacted): Layer.Layer<FileAdmin.FileAdmin, NodeListen.ServeFailed> =>
+export const files = (url: Redacted.Redacted): Layer.Layer<FileAdmin.FileAdmin, ServeFailed> =>
   inDatabase(url, FileAdmin.layer)
 
 /**
@@ -134,7 +134,7 @@ export const files = (url: Redacted.Redacted): Layer.Layer<FileAdmin.FileAdmin, 
 export const audit = (
   url: Redacted.Redacted,
   store: S3FileStore.Options
-): Layer.Layer<FileAudit.FileAudit, NodeListen.ServeFailed> =>
+): Layer.Layer<FileAudit.FileAudit, ServeFailed> =>
   Layer.unwrapScoped(Effect.gen(function*() {
     const http = Layer.succeedContext(yield* Layer.build(NodeHttpClient.layerUndici))
     const bucket = yield* Layer.build(Layer.provide(S3FileStore.layer(store), http)).pipe(
@@ -156,7 +156,7 @@ export const audit = (
  *
  * @category constructors
  */
-export const serve = (options: Options): Effect.Effect<Serving, NodeListen.ServeFailed, Scope.Scope> =>
+export const serve = (options: Options): Effect.Effect<Serving, ServeFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const { databaseUrl, origins, quota, rateLimit, store } = options.settings
     const encryptionHeaders = store.encryptionHeaders ?? ServiceProfile.standard.encryptionHeaders
@@ -176,7 +176,9 @@ export const serve = (options: Options): Effect.Effect<Serving, NodeListen.Serve
       Layer.provideMerge(Layer.mapError(database(databaseUrl, options.connections ?? 10), databaseFailed)),
       Layer.provide(Layer.succeedContext(http))
     )
-    const context = yield* Layer.build(Layer.provideMerge(Sweeper.layer({ keep: options.keep }), parts))
+    const context = yield* Layer.build(
+      Layer.provideMerge(Sweeper.layer({ keep: options.keep, quota: Uploads.quotaOfAll({ quota, ...options }) }), parts)
+    )
     const download = options.download ?? "link"
     const api = yield* Effect.provide(ServerApp.make({ origins, ...options, download }), context)
     const { putHeaders } = yield* Effect.provide(FileStore, context)

@@ -26,7 +26,7 @@ import { Hooks } from "./Hooks.js"
 import * as Identifiers from "./Identifiers.js"
 import { errorCode } from "./internal/errorCode.js"
 import * as NodeListen from "./internal/nodeListen.js"
-import { type ServeFailed } from "./internal/nodeListen.js"
+import { type ServeFailed } from "./internal/nodeListening.js"
 import * as NodeWebhooks from "./internal/nodeWebhooks.js"
 import { prefixOf } from "./internal/prefix.js"
 import * as PrivateFiles from "./internal/privateFiles.js"
@@ -82,7 +82,7 @@ export {
    * @category errors
    */
   ServeFailed
-} from "./internal/nodeListen.js"
+} from "./internal/nodeListening.js"
 
 const BUCKET = "stevedore-files"
 const REGION = "us-east-1"
@@ -203,7 +203,9 @@ export const serve = (
       Layer.provide(SqlDatabase.layerLasting(database)),
       Layer.provideMerge(ServeDirectory.databaseIn(database))
     )
-    const context = yield* Layer.build(Layer.provideMerge(Sweeper.layer({ keep: options.keep }), parts))
+    const context = yield* Layer.build(
+      Layer.provideMerge(Sweeper.layer({ keep: options.keep, quota: Uploads.quotaOfAll(options) }), parts)
+    )
     // of the connection that it has after the last transaction: until then, SQLite itself waits for the disk
     yield* Effect.provide(
       Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe("pragma synchronous = normal")),

@@ -92,12 +92,45 @@ export const swept = Metric.counter("stevedore_swept_files_total", {
   incremental: true
 })
 
+const gauge = (name: string, description: string) => Metric.gauge(name, { description })
+
 /**
- * How old the oldest event of the last delivery was, in seconds; 0 if there was none.
+ * What tenants have, as their quotas count it: all of them, and the one that has most. Which one that is, `stevedore files usage`
+ * says: a name of each tenant would be a series of each.
  *
  * @category metrics
  */
-export const outboxLag = Metric.gauge("stevedore_outbox_lag_seconds", { description: "Age of the oldest due event" })
+export const stored = {
+  bytes: gauge("stevedore_stored_bytes", "Bytes that all tenants have"),
+  files: gauge("stevedore_stored_files", "Files that all tenants have"),
+  tenants: gauge("stevedore_tenants", "Tenants that have files"),
+  largestBytes: gauge("stevedore_largest_tenant_bytes", "Bytes of the tenant that has most"),
+  /** 1 is all of it. */
+  quotaUsed: gauge("stevedore_quota_used_ratio", "Share of its quota of the tenant that uses most of it")
+}
+
+/**
+ * Events that nobody has taken yet: those that are tried again, and those that rest.
+ *
+ * @category metrics
+ */
+export const outbox = Metric.gauge("stevedore_outbox_events", { description: "Events that are not delivered" })
+
+/**
+ * Files that wait for a sweep.
+ *
+ * @category metrics
+ */
+export const due = gauge("stevedore_due_files", "Files that wait for a sweep")
+
+/**
+ * How old the oldest event is that is not delivered and is still tried, in seconds; 0 if there is none.
+ *
+ * @category metrics
+ */
+export const outboxLag = Metric.gauge("stevedore_outbox_lag_seconds", {
+  description: "Age of the oldest event that is not delivered"
+})
 
 /**
  * Events whose hook has failed for a day: they stay in the table, and are not tried again.

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { FileEvent, FileTableService, NewFile, Quota } from "./FileTable.js"
+import type { FileEvent, FileTableService, Measures, NewFile, Quota } from "./FileTable.js"
 import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS } from "./FileTable.js"
 import { counts, firstOf, KeptMetadata, type Row, to, toFile } from "./internal/fileRow.js"
 import * as Lifecycle from "./internal/lifecycle.js"
@@ -308,6 +308,39 @@ const takeEvents = ({ now, skipping, sql }: State, leaseMillis: number, limit: n
     })
   })
 
+type Measured = { readonly [M in keyof Measures]: number | string | null }
+
+/** One look at all of it: none of it is a row a file. */
+const measures = (state: State) => {
+  const { now, sql } = state
+  return sql<Measured>`with held as (
+      select sum(bytes) as bytes, sum(files) as files from stevedore_usage group by tenant having sum(files) > 0
+    )
+    select (select sum(bytes) from held) as bytes, (select sum(files) from held) as files,
+      (select count(*) from held) as tenants, (select max(bytes) from held) as "largestBytes",
+      (select max(files) from held) as "largestFiles",
+      (select count(*) from stevedore_event where attempts < ${MOST_DELIVERIES}) as waiting,
+      (select count(*) from stevedore_event where attempts >= ${MOST_DELIVERIES}) as resting,
+      (select (${now} - min(settled_at)) / 1000 from stevedore_event
+        join stevedore_file on stevedore_file.id = file_id where attempts < ${MOST_DELIVERIES}) as "oldestSeconds",
+      (select count(*) from stevedore_file where state not in ('finalized', 'failed') and (${
+    may(state, "sweep", "")
+  })) as due`.pipe(Effect.map(([row]): Measures => {
+    const of = (name: keyof Measures) => Number(row?.[name] ?? 0)
+    return {
+      bytes: of("bytes"),
+      files: of("files"),
+      tenants: of("tenants"),
+      largestBytes: of("largestBytes"),
+      largestFiles: of("largestFiles"),
+      waiting: of("waiting"),
+      resting: of("resting"),
+      oldestSeconds: of("oldestSeconds"),
+      due: of("due")
+    }
+  }))
+}
+
 /**
  * The table over a database that has the tables.
  *
@@ -388,10 +421,13 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
           to("list files"),
           Effect.map((rows) => rows.map(toFile))
         ),
-      tenants: sql<{ readonly tenant: string }>`select distinct tenant from stevedore_usage where files > 0`.pipe(
+      tenants: sql<
+        { readonly tenant: string }
+      >`select tenant from stevedore_usage group by tenant having sum(files) > 0`.pipe(
         to("list tenants"),
         Effect.map((rows) => rows.map(({ tenant }) => tenant))
       ),
+      measures: measures(state).pipe(to("count what it has")),
       count: (tenant) =>
         sql<{ readonly files: number | string }>`select count(*) as files from stevedore_file
           where tenant = ${tenant} and state = 'finalized'`.pipe(

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
-import type { FileEvent, TableFailed } from "./FileTable.js"
+import type { FileEvent, Quota, TableFailed } from "./FileTable.js"
 import { FileTable, MOST_DELIVERIES } from "./FileTable.js"
 import { Hooks, ignored } from "./Hooks.js"
 import * as ServerMetrics from "./ServerMetrics.js"
@@ -43,9 +43,6 @@ export const deliver: Effect.Effect<number, TableFailed, FileTable> = Effect.gen
   const table = yield* FileTable
   const hooks = yield* Hooks
   const events = yield* table.events(EVENT_LEASE_MILLIS, EVENTS_AT_ONCE)
-  const now = yield* Clock.currentTimeMillis
-  const ages = events.map(({ file }) => Math.max(0, now - (file.settledAt ?? now)) / 1000)
-  yield* Metric.set(ServerMetrics.outboxLag, Math.max(0, ...ages))
   const of = { completed: hooks.onCompleted, removed: hooks.onRemoved, failed: hooks.onFailed }
   const hookOf = ({ kind }: FileEvent) => of[kind]
   // of what nobody wants to be told, all is one statement
@@ -67,6 +64,31 @@ export const deliver: Effect.Effect<number, TableFailed, FileTable> = Effect.gen
   )
   return delivered.reduce((sum, one) => sum + one, untold.length)
 })
+
+/**
+ * Sets the gauges of what the table has: what tenants have and use of their `quota`, if all have the same, events that are not
+ * delivered, and files that wait for a sweep.
+ *
+ * @category programs
+ */
+export const measure = (quota?: Quota): Effect.Effect<void, TableFailed, FileTable> =>
+  Effect.gen(function*() {
+    const { measures } = yield* FileTable
+    const { bytes, due, files, largestBytes, largestFiles, oldestSeconds, resting, tenants, waiting } = yield* measures
+    const { bytes: mostBytes = Infinity, files: mostFiles = Infinity } = quota ?? {}
+    const { stored } = ServerMetrics
+    yield* Effect.all([
+      Metric.set(stored.bytes, bytes),
+      Metric.set(stored.files, files),
+      Metric.set(stored.tenants, tenants),
+      Metric.set(stored.largestBytes, largestBytes),
+      Metric.set(stored.quotaUsed, Math.max(largestBytes / mostBytes, largestFiles / mostFiles)),
+      Metric.set(Metric.tagged(ServerMetrics.outbox, "state", "waiting"), waiting),
+      Metric.set(Metric.tagged(ServerMetrics.outbox, "state", "resting"), resting),
+      Metric.set(ServerMetrics.outboxLag, Math.max(0, oldestSeconds)),
+      Metric.set(ServerMetrics.due, due)
+    ], { discard: true })
+  })
 
 /**
  * How long final files are kept, by their tenant, from the beginning of their upload; undefined for ever.
@@ -106,13 +128,14 @@ const steady = <E, R>(what: string, effect: Effect.Effect<unknown, E, R>): Effec
 
 /**
  * Sweeps and delivers for as long as the layer lives. `every` is the time between two sweeps and defaults to 5 seconds;
- * events are looked for each second, and what is older than `keep` says each minute. What a hook takes long for holds up nothing else.
+ * events are looked for each second, and what is older than `keep` says each minute; the gauges are set each 15 seconds. What a hook takes long for holds up nothing else.
  *
  * @category layers
  */
 export const layer = (options?: {
   readonly every?: Duration.DurationInput | undefined
   readonly keep?: Keep | undefined
+  readonly quota?: Quota | undefined
 }): Layer.Layer<never, never, Uploads | FileTable> =>
   Layer.scopedDiscard(Effect.gen(function*() {
     const { sweep } = yield* Uploads
@@ -125,5 +148,6 @@ export const layer = (options?: {
       )
     yield* eachTime("sweep", sweep, options?.every ?? "5 seconds")
     yield* eachTime("deliver events", deliver, "1 second")
+    yield* eachTime("count what it has", measure(options?.quota), "15 seconds")
     if (options?.keep !== undefined) yield* eachTime("remove what is old", expire(options.keep), "1 minute")
   }))

@@ -148,6 +148,13 @@ export interface UploadsService {
  */
 export class Uploads extends Context.Tag("@stevedore/server/Uploads")<Uploads, UploadsService>() {}
 
+/**
+ * The quota that all tenants have; undefined where it differs, or is none.
+ *
+ * @category combinators
+ */
+export const quotaOfAll = ({ quota }: Options): Quota | undefined => typeof quota === "function" ? undefined : quota
+
 // no segment of it is "..", which a URL would resolve
 const usualKey = ({ tenant }: Principal, id: string): string =>
   `files/${encodeURIComponent(tenant).replaceAll(".", "%2E")}/${id}`

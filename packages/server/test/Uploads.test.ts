@@ -391,4 +391,22 @@ describe("a service that dies", () => {
       yield* uploads.sweep
       assert.isTrue((yield* eventsOf(world)).some((id) => id.endsWith("/removed")))
     }))
+
+  it.effect("is measured with all others, against the quota that all tenants have", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const uploads = yield* instance(world)
+      yield* Effect.replicateEffect(uploads.initiate(ann, declared), 3)
+      yield* uploads.initiate(eve, declared)
+      const { stored } = ServerMetrics
+      const measured = (quota: FileTable.Quota | undefined) =>
+        Sweeper.measure(quota).pipe(
+          Effect.provideService(FileTable.FileTable, world.table),
+          Effect.zipRight(Effect.all([stored.bytes, stored.files, stored.tenants, stored.quotaUsed].map(Metric.value))),
+          Effect.map((states) => states.map(({ value }) => value))
+        )
+      assert.deepStrictEqual(yield* measured(undefined), [24, 4, 2, 0])
+      assert.deepStrictEqual(yield* measured({ bytes: 36 }), [24, 4, 2, 0.5])
+      assert.deepStrictEqual(yield* measured({ bytes: 36, files: 4 }), [24, 4, 2, 0.75])
+    }))
 })

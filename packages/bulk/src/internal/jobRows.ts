@@ -91,6 +91,18 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
 
     all: answered(sql<{ readonly name: string }>`select name from bulk_job order by id`),
 
+    working: answered(sql<{
+      readonly runner: string
+      readonly job: string
+      readonly chunk: number
+      readonly uploaded: number
+      readonly failed: number
+      readonly silentMillis: number
+    }>`
+        select runner, name as job, n as chunk, uploaded, failed, ${clock} - seen_at as ${sql("silentMillis")}
+        from bulk_chunk join bulk_job on bulk_job.id = job where bulk_chunk.state < 2 and runner is not null
+        order by runner, job, n`),
+
     /** The job is made if there is none, and its loading begins, again if an earlier one did not come to its end. */
     beginLoading: (
       job: {

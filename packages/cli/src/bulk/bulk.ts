@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { createRequire } from "node:module"
+import * as Telemetry from "../connection/telemetry.js"
 import * as Installed from "../options/installed.js"
 import { InvalidInput } from "../options/invalidInput.js"
 import type { Output, OutputFailed } from "../print/output.js"
@@ -60,6 +61,7 @@ const jobOf: { readonly [action in Options["action"]]: "needed" | "optional" | "
   start: "needed",
   run: "none",
   status: "optional",
+  runners: "none",
   failures: "needed",
   pause: "needed",
   resume: "needed",
@@ -91,5 +93,7 @@ export const run = (
     const where = yield* place(options)
     yield* checkInstalled(where)
     const { perform } = yield* Effect.promise(() => import("./run.js"))
-    yield* perform(options.action, where, options)
+    const isRunning = options.action === "start" || options.action === "run"
+    const performed = perform(options.action, where, options)
+    yield* isRunning ? Telemetry.exported("bulk", performed) : performed
   })

@@ -2,13 +2,14 @@
 import { argument, flag, option, optionalArgument, optionOr, options } from "../options/parameter.js"
 import type { Accepted } from "../options/parameter.js"
 import { filesElsewhere, ofService } from "../options/shared.js"
-import { choice, name, path, pathName, text, wholeNumber } from "../options/values.js"
+import { called, choice, name, path, pathName, text, wholeNumber } from "../options/values.js"
 
 /** What the command does. */
 const actions = choice(
   "start",
   "run",
   "status",
+  "runners",
   "failures",
   "pause",
   "resume",
@@ -25,7 +26,7 @@ export const jobs = {
   job: optionalArgument({
     name: "JOB",
     takes: name,
-    help: "Name of the job. For run and migrate, none; status without one shows all jobs"
+    help: "Name of the job. For run, runners and migrate, none; status without one shows all jobs"
   }),
   path: optionalArgument({
     name: "PATH",
@@ -82,6 +83,18 @@ export const jobs = {
     default: 10,
     actions: running,
     help: "seconds of silence after which another runner takes over; the same for all runners"
+  }),
+  metricsPort: option({
+    name: "metrics-port",
+    takes: called("PORT", wholeNumber(1, 65_535)),
+    actions: running,
+    help: "Port at which Prometheus reads /metrics of this runner. Default: none"
+  }),
+  metricsHost: option({
+    name: "metrics-host",
+    takes: text("ADDRESS"),
+    actions: running,
+    help: "address for --metrics-port; 0.0.0.0 for all. Default: 127.0.0.1"
   }),
   watch: flag({ name: "watch", actions: ["status"], help: "show the progress until the job has ended" }),
   store: option({

@@ -12,6 +12,7 @@ import * as BulkSources from "@stevedore/bulk/BulkSources"
 import * as BulkQueue from "@stevedore/bulk/Queue"
 import type { SourceError } from "@stevedore/core/SourceError"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
+import * as NodeMetrics from "@stevedore/server/NodeMetrics"
 import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -398,6 +399,35 @@ const forgotten = (name: string) =>
     yield* Effect.flatMap(Output, ({ note }) => note(`Forgot ${name}: the files at the service stay`))
   })
 
+const workingColumns: ReadonlyArray<Table.Column> = [
+  { header: "RUNNER", width: undefined },
+  { header: "JOB", width: 24 },
+  { header: "CHUNK", width: 8 },
+  { header: "UPLOADED", width: 9 },
+  { header: "FAILED", width: 7 },
+  { header: "SILENT", width: 8 }
+]
+
+/** What each runner does. */
+const runners = ({ json }: Options) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const working = yield* Jobs.working
+    if (json) return yield* output.json(working.map((one) => ({ type: "runner", ...one })))
+    if (working.length === 0) return yield* output.note("No runner has a chunk at this moment")
+    yield* Table.print(
+      workingColumns,
+      working.map(({ chunk, failed, job, runner, silentMillis, uploaded }) => [
+        runner,
+        job,
+        `${chunk}`,
+        `${uploaded}`,
+        `${failed}`,
+        `${(silentMillis / 1000).toFixed(1)} s`
+      ])
+    )
+  })
+
 type Performed = Effect.Effect<
   void,
   Failure | SourceError | InvalidInput | JobFailed | JobStopped | OutputFailed,
@@ -408,6 +438,8 @@ const performed = (action: Exclude<Options["action"], "start" | "run">, job: str
   switch (action) {
     case "status":
       return status(options.job, options)
+    case "runners":
+      return runners(options)
     case "failures":
       return Effect.flatMap(Jobs.get(job), (job) => failures(job, options.json))
     case "pause":
@@ -425,6 +457,17 @@ const performed = (action: Exclude<Options["action"], "start" | "run">, job: str
   }
 }
 
+/** Metrics of this runner, and where they are read, if anywhere. */
+const measured = ({ metricsHost, metricsPort }: Options) =>
+  Effect.zipRight(
+    NodeMetrics.measuring,
+    Effect.transposeMapOption(metricsPort, (port) =>
+      Effect.mapError(
+        NodeMetrics.listen(Option.getOrElse(metricsHost, () => "127.0.0.1"), port),
+        ({ problem }) => new InvalidInput({ input: "--metrics-port", problem })
+      ))
+  )
+
 /** Does what an action says. */
 export const perform = (action: Options["action"], place: Place, options: Options) =>
   Effect.gen(function*() {
@@ -437,7 +480,9 @@ export const perform = (action: Options["action"], place: Place, options: Option
     }
     const Live = Layer.provide(yield* runner(options), sql)
     const one: Performed = action === "start" ? start(job, options) : watchedAll(options, () => true)
-    yield* Effect.provide(Effect.raceFirst(one, halted(action)), Live)
+    yield* Effect.scoped(
+      Effect.zipRight(measured(options), Effect.provide(Effect.raceFirst(one, halted(action)), Live))
+    )
   }).pipe(
     Effect.catchTag(
       "JobNotFound",

@@ -15,6 +15,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { createRequire } from "node:module"
+import * as Telemetry from "../connection/telemetry.js"
 import { ProgramName } from "../options/commandWords.js"
 import * as Installed from "../options/installed.js"
 import { InvalidInput } from "../options/invalidInput.js"
@@ -186,18 +187,21 @@ export const run = (
 ): Effect.Effect<never, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
   endingWell(logged(
     options,
-    Effect.scoped(Effect.gen(function*() {
-      const output = yield* Output
-      const settings = yield* Effect.mapError(ServeSettings.settings, settingInvalid)
-      yield* Effect.mapError(
-        ServeSettings.checkVariables(Option.isSome(settings) ? "bucket" : "directory"),
-        settingInvalid
-      )
-      const basePath = Option.getOrUndefined(yield* Effect.transposeMapOption(options.basePath, checkPath))
-      const { lines, report } = Option.isSome(settings)
-        ? yield* inBucket(options, basePath, settings.value)
-        : yield* inDirectory(options, basePath)
-      yield* options.json ? output.json([report]) : output.lines(lines)
-      return yield* Effect.never
-    }))
+    Telemetry.exported(
+      "serve",
+      Effect.scoped(Effect.gen(function*() {
+        const output = yield* Output
+        const settings = yield* Effect.mapError(ServeSettings.settings, settingInvalid)
+        yield* Effect.mapError(
+          ServeSettings.checkVariables(Option.isSome(settings) ? "bucket" : "directory"),
+          settingInvalid
+        )
+        const basePath = Option.getOrUndefined(yield* Effect.transposeMapOption(options.basePath, checkPath))
+        const { lines, report } = Option.isSome(settings)
+          ? yield* inBucket(options, basePath, settings.value)
+          : yield* inDirectory(options, basePath)
+        yield* options.json ? output.json([report]) : output.lines(lines)
+        return yield* Effect.never
+      }))
+    )
   ))

@@ -3,6 +3,7 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import { Effect, Schema, Stream } from "effect"
+import { text } from "node:stream/consumers"
 import { invoke } from "./invoke.js"
 import { listening } from "./listening.js"
 import { interrupt, start } from "./stevedore.js"
@@ -102,6 +103,61 @@ describe("stevedore serve", () => {
         assert.strictEqual(yield* logged(["--log-level", "warning"], { STEVEDORE_SERVE_LOG_LEVEL: "debug" }), "")
         const wrong = yield* invoke(["serve"], { STEVEDORE_SERVE_LOG_LEVEL: "loud" })
         assert.include(wrong.stderr, "STEVEDORE_SERVE_LOG_LEVEL: expected one of")
+      }).pipe(Effect.provide(NodeContext.layer)),
+    300_000
+  )
+
+  it.scopedLive(
+    "sends spans, metrics and its log where the variables of OpenTelemetry say, and no secret",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const sent = new Map<string, string>()
+        const collector = yield* listening(async (request, response) => {
+          const path = request.url ?? ""
+          sent.set(path, `${sent.get(path) ?? ""}${request.headers["x-key"]} ${await text(request)}`)
+          response.writeHead(200, { "content-type": "application/json" }).end("{}")
+        })
+        const env = {
+          OTEL_EXPORTER_OTLP_ENDPOINT: collector,
+          OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+          OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20key",
+          OTEL_SERVICE_NAME: "uploads"
+        }
+        const running = yield* start(["serve", "--port", "0", "--json"], {
+          cwd: yield* fs.makeTempDirectoryScoped(),
+          env
+        })
+        const first = yield* Effect.flatten(Stream.runHead(running.lines))
+        const { api, token = "" } = yield* Schema.decode(Schema.parseJson(Reports.Serving))(first)
+        const headers = { authorization: `Bearer ${token}` }
+        yield* Effect.promise(() => fetch(`${api}/v1/files?secret=1`, { headers }))
+        yield* interrupt(running, "SIGTERM")
+        assert.sameMembers([...sent.keys()], ["/v1/logs", "/v1/metrics", "/v1/traces"])
+        assert.include(sent.get("/v1/traces") ?? "", "http.server GET")
+        assert.include(sent.get("/v1/metrics") ?? "", "stevedore_requests_total")
+        assert.include(sent.get("/v1/logs") ?? "", "/v1/files")
+        for (const body of sent.values()) {
+          assert.match(body, /^a key \{/)
+          assert.include(body, "uploads")
+          assert.isFalse(body.includes(token) || body.includes("secret=1"))
+        }
+        for (
+          const [name, value] of [
+            ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector"],
+            ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
+            [
+              "OTEL_EXPORTER_OTLP_HEADERS",
+              "hidden"
+            ],
+            ["OTEL_METRIC_EXPORT_INTERVAL", "often"]
+          ] as const
+        ) {
+          const { code, stderr } = yield* invoke(["serve", "--port", "0"], { ...env, [name]: value })
+          assert.strictEqual(code, 2, stderr)
+          assert.include(stderr, `${name}: expected`)
+          assert.notInclude(stderr, "hidden")
+        }
       }).pipe(Effect.provide(NodeContext.layer)),
     300_000
   )

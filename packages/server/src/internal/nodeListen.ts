@@ -8,31 +8,20 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Schedule from "effect/Schedule"
-import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { createServer } from "node:http"
 import type { Server } from "node:http"
+import * as NodeMetrics from "../NodeMetrics.js"
 import * as OperationsApp from "../OperationsApp.js"
 import * as ServiceRefused from "../ServiceRefused.js"
 import { drained } from "./drained.js"
 import { logged } from "./logged.js"
 import * as NodeConnections from "./nodeConnections.js"
+import { listening, type ServeFailed } from "./nodeListening.js"
 import * as NodeRequests from "./nodeRequests.js"
-import { pathOf } from "./pathOf.js"
 import { prefixOf } from "./prefix.js"
 import { traced } from "./traced.js"
 import { wholeAnswer } from "./wholeAnswer.js"
-
-/** The service cannot begin. */
-export class ServeFailed extends Schema.TaggedError<ServeFailed>("@stevedore/server/ServeFailed")("ServeFailed", {
-  /** Which option or variable to change. */
-  option: Schema.String,
-  problem: Schema.String
-}) {
-  override get message(): string {
-    return this.problem
-  }
-}
 
 export interface Options {
   /** What stands before every path of the interface. Defaults to nothing. */
@@ -51,25 +40,6 @@ export interface Options {
   readonly limits?: NodeConnections.Limits | undefined
 }
 
-const listening = (server: Server, host: string, port: number, option: "port" | "metrics-port") =>
-  Effect.async<number, ServeFailed>((resume) => {
-    server.once("error", (error) => {
-      const code = "code" in error ? String(error.code) : error.message
-      resume(
-        new ServeFailed({
-          option,
-          problem: `cannot listen on ${host}:${port} (${code}): use another port${
-            option === "port" ? ", or 0 for any free port" : ""
-          }`
-        })
-      )
-    })
-    server.listen(port, host, () => {
-      const address = server.address()
-      resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : port))
-    })
-  })
-
 /** Takes no more connections, waits for the requests under way, and then closes what is left. */
 const closed = (server: Server, closeIdle: NodeConnections.CloseIdle, drain: Duration.DurationInput | undefined) =>
   Effect.async<void>((resume) => {
@@ -85,22 +55,6 @@ const ending = HttpServerResponse.unsafeJson({ errors: ServiceRefused.make(503, 
   status: 503,
   headers: { "retry-after": "2" }
 })
-
-/** Answers with the metrics at a port of their own, until the scope closes. */
-const listenForMetrics = (host: string, port: number) =>
-  Effect.gen(function*() {
-    const server = createServer(NodeConnections.settings({}))
-    const found = Effect.flatMap(
-      HttpServerRequest.HttpServerRequest,
-      ({ url }) => pathOf(url) === "/metrics" ? OperationsApp.metrics : HttpServerResponse.empty({ status: 404 })
-    )
-    server.on("request", yield* NodeHttpServer.makeHandler(found))
-    yield* Effect.acquireRelease(listening(server, host, port, "metrics-port"), () =>
-      Effect.sync(() => {
-        server.close()
-        server.closeAllConnections()
-      }))
-  })
 
 /**
  * Listens until the scope closes, and answers with its origin. It is to be the last of all that is acquired: it is then the
@@ -144,7 +98,8 @@ export const listen = (
     const closeIdle = yield* NodeConnections.watched(server, limits)
     server.on("request", handler)
     const host = options.host ?? "127.0.0.1"
-    if (options.metricsPort !== undefined) yield* listenForMetrics(host, options.metricsPort)
+    if (options.metricsPort !== undefined) yield* NodeMetrics.listen(host, options.metricsPort)
+    yield* NodeMetrics.measuring
     const port = yield* Effect.acquireRelease(listening(server, host, options.port ?? 0, "port"), () => {
       state.isEnding = true
       return closed(server, closeIdle, options.drain)

@@ -8,7 +8,7 @@ import { lookup } from "node:dns"
 import { BlockList, isIP, type LookupFunction } from "node:net"
 import { Hooks, type HooksService } from "../Hooks.js"
 import * as Webhooks from "../Webhooks.js"
-import { ServeFailed } from "./nodeListen.js"
+import { ServeFailed } from "./nodeListening.js"
 
 const notPublic = new BlockList()
 for (

@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { hostname } from "node:os"
 import { errorCode } from "./errorCode.js"
-import { ServeFailed } from "./nodeListen.js"
+import { ServeFailed } from "./nodeListening.js"
 import * as PrivateFiles from "./privateFiles.js"
 
 export const failed = (problem: string) => new ServeFailed({ option: "directory", problem })

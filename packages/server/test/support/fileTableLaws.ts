@@ -193,9 +193,24 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
         assert.deepStrictEqual(due.map(({ id }) => id).sort(), ["expired", "kept"])
         // its bytes are still there
         assert.isFalse(yield* open("full"))
+        assert.deepInclude(yield* table.measures, { waiting: 2, due: 0 })
         yield* Effect.forEach(due, ({ id }) => table.removed(id, "sweeper"))
         assert.isTrue(yield* open("fourth"))
         assert.isFalse(yield* open("full"))
+        yield* table.open({ ...newFile("late", { size: 7, lifetimeMillis: 0 }), tenant: "other" })
+        yield* Effect.sleep(5)
+        const { oldestSeconds, ...measures } = yield* table.measures
+        assert.deepStrictEqual(measures, {
+          bytes: 37,
+          files: 4,
+          tenants: 2,
+          largestBytes: 30,
+          largestFiles: 3,
+          waiting: 4,
+          resting: 0,
+          due: 1
+        })
+        assert.isTrue(oldestSeconds > 0 && oldestSeconds < 60, String(oldestSeconds))
       }))
 
     law("gives a file to one of many that claim it at once", (table) =>
