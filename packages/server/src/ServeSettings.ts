@@ -16,7 +16,7 @@
  * | `STEVEDORE_SERVE_RATE_LIMIT` | requests of a tenant, such as `200/minute`; none by default |
  * | `STEVEDORE_SERVE_QUOTA_BYTES` | what a tenant may store, such as `500GB`; no limit by default |
  * | `STEVEDORE_SERVE_QUOTA_FILES` | how many files a tenant may have; no limit by default |
- * | `STEVEDORE_SERVE_KEEP` | how long files are kept, such as `30d` or `30d,acme=7d`; for ever by default |
+ * | `STEVEDORE_SERVE_KEEP_FOR` | how long files are kept, such as `30d` or `30d,acme=7d`; for ever by default |
  * | `STEVEDORE_SERVE_ORIGINS` | origins whose pages may use the API, with commas between |
  * | `STEVEDORE_SERVE_METRICS_PORT` | a port for `/metrics` alone; that of the service by default |
  * | `STEVEDORE_SERVE_WEBHOOK_URL` | who is told of files; nobody by default |
@@ -276,7 +276,7 @@ export const readKeep = (text: string): Either.Either<Keep, string> => {
  * @category constructors
  */
 export const keep: Effect.Effect<Option.Option<Keep>, SettingInvalid> = Effect.gen(function*() {
-  const variable = `${PREFIX}KEEP`
+  const variable = `${PREFIX}KEEP_FOR`
   return yield* Effect.transposeMapOption(
     yield* optional(variable),
     (text) => Either.mapLeft(readKeep(text), (problem) => invalid(variable, problem))
@@ -389,7 +389,7 @@ export const store: Effect.Effect<S3FileStore.Options, SettingInvalid, FileSyste
 )
 
 const ofBoth = [
-  "KEEP",
+  "KEEP_FOR",
   "QUOTA_BYTES",
   "QUOTA_FILES",
   "ORIGINS",

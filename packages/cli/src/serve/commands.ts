@@ -46,10 +46,10 @@ const serving = {
     help: "Port for /metrics alone, which --port has no longer. Default: STEVEDORE_SERVE_METRICS_PORT, or none"
   }),
   keep: option({
-    name: "keep",
+    name: "keep-for",
     takes: called("TIME", text("TIME")),
     help: "How long files are kept, such as 30d, or 30d,acme=7d for another time of a tenant. Default: " +
-      "STEVEDORE_SERVE_KEEP, or for ever"
+      "STEVEDORE_SERVE_KEEP_FOR, or for ever"
   }),
   logFormat: option({
     name: "log-format",

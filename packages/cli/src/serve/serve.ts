@@ -91,7 +91,7 @@ const failed = ({ option, problem }: { readonly option: string; readonly problem
 const drainOf = ({ drain }: Options) => Option.getOrUndefined(Option.map(drain, Duration.seconds))
 
 const keptFor = (text: string) =>
-  Either.mapLeft(ServeSettings.readKeep(text), (problem) => new InvalidInput({ input: "--keep", problem }))
+  Either.mapLeft(ServeSettings.readKeep(text), (problem) => new InvalidInput({ input: "--keep-for", problem }))
 
 /** What both forms are told of where and how they listen, and of what they do besides. */
 const common = (options: Options, basePath: string | undefined) =>
