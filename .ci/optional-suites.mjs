@@ -92,6 +92,12 @@ export const optionalSuites = [
     probe: () => hasNamespaces
   },
   {
+    files: "packages/server/test/integration/PostgresStorageDeploys.test.ts",
+    needs: "nginx",
+    install: "On Debian: apt-get install nginx-light.",
+    probe: () => existsSync("/usr/sbin/nginx")
+  },
+  {
     files: "packages/server/test/integration/Proxies.test.ts",
     needs: "nginx, Caddy and HAProxy",
     install: "On Debian: apt-get install nginx-light caddy haproxy.",

@@ -251,8 +251,13 @@ export interface HeldObject extends StoredObject {
  */
 export interface ObjectIndex {
   readonly object: (key: string) => Effect.Effect<Option.Option<HeldObject>, StorageRefused.StorageRefused>
-  /** If there is none of its key; else it changes nothing, and answers false. The upload that it is made of, if any, ends with it. */
+  /**
+   * If there is none of its key; else it changes nothing, and answers false. The upload that it is made of, if any, ends with it.
+   * It has happened for good only after `lasting`.
+   */
   readonly add: (object: HeldObject, uploadId?: string) => Effect.Effect<boolean, StorageRefused.StorageRefused>
+  /** What was added before is there for good. It may be waited for by many at once, in one wait. */
+  readonly lasting: Effect.Effect<void, StorageRefused.StorageRefused>
   /** In place of the one before. The upload that it is made of, if any, ends in the same step. */
   readonly store: (object: HeldObject, uploadId?: string) => Effect.Effect<void, StorageRefused.StorageRefused>
   /** What is sealed then; none if nothing is stored. */
@@ -287,6 +292,7 @@ const indexInMemory = (): ObjectIndex => {
         store(object, uploadId)
         return true
       }),
+    lasting: Effect.void,
     store: (object, uploadId) => Effect.sync(() => store(object, uploadId)),
     seal: (key) =>
       Effect.sync(() => {
@@ -405,6 +411,8 @@ const completeUpload = (state: State): ObjectStoreService["completeUpload"] => (
       isSealed: false
     }
     yield* replace(state, object, uploadId)
+    // before what it does not use goes
+    yield* state.index.lasting
     const used = new Set(object.blobs)
     yield* removeAll(parts.map(({ blob }) => blob).filter((blob) => !used.has(blob)))
     return object
@@ -475,6 +483,8 @@ export const make = (
           isSealed: false
         }
         yield* change(state, Effect.tapError(replace(state, object), () => blob.remove))
+        // not in turn: all that have come meanwhile wait for the disk at once
+        yield* index.lasting
         return object
       }),
     seal: (key) => change(state, orNoSuchKey(key, index.seal(key))),

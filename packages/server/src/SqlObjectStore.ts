@@ -128,9 +128,10 @@ const indexOver = (
     object: (key) => held(sql<ObjectRow>`select * from stevedore_object where key = ${key}`),
     add: (object, uploadId) =>
       Effect.map(
-        kept(sql`${inserted(object, uploadId)} on conflict (key) do nothing returning key`),
+        stated(sql`${inserted(object, uploadId)} on conflict (key) do nothing returning key`),
         Arr.isNonEmptyReadonlyArray
       ),
+    lasting: stated(lasting),
     store: (object, uploadId) =>
       kept(sql`${inserted(object, uploadId)}
         on conflict (key) do update set size = excluded.size, etag = excluded.etag, content_type = excluded.content_type,

@@ -1,6 +1,7 @@
 import { type FileSystem } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Logger, Option, TestClock } from "effect"
+import { Cause, Effect, Exit, Fiber, Logger, Option, TestClock } from "effect"
+import * as SqlDatabase from "../src/SqlDatabase.js"
 import { Life } from "./support/life.js"
 import { bytes, contentOf, opened, within } from "./support/sqlObjectStore.js"
 
@@ -146,6 +147,25 @@ describe("a store with its index in SQLite", () => {
       Effect.gen(function*() {
         yield* fs.writeFileString(`${folder}/store`, "")
         assert.isTrue(Exit.isFailure(yield* Effect.exit(opened(folder))))
+      })
+    ))
+
+  it.scopedLive("has all PUTs that come at once wait for the disk at once, and tells nobody before", () =>
+    within((folder) =>
+      Effect.gen(function*() {
+        const disk = yield* Effect.makeLatch()
+        let waiting = 0
+        const lasting = Effect.zipRight(Effect.sync(() => void waiting++), disk.await)
+        const { store } = yield* Effect.provideService(opened(folder), SqlDatabase.Lasting, lasting)
+        const puts = yield* Effect.fork(Effect.forEach(
+          Array.from({ length: 20 }, (_, index) => `files/t/${index}`),
+          (key) => store.put(key, new TextEncoder().encode("hello")),
+          { concurrency: "unbounded" }
+        ))
+        yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => waiting === 20 })
+        assert.isTrue(Option.isNone(yield* Fiber.poll(puts)))
+        yield* disk.open
+        assert.lengthOf(yield* Fiber.join(puts), 20)
       })
     ))
 })

@@ -64,7 +64,40 @@ export const postgres = Effect.gen(function*() {
     Effect.provide(layer),
     Effect.retry(Schedule.spaced("200 millis").pipe(Schedule.intersect(Schedule.recurs(100))))
   )
-  return { url, layer, named, crash: stop("SIGQUIT"), start }
+  /** Another one that has each change before its commit is told, and may take its place: `promote`. */
+  const standby = Effect.gen(function*() {
+    const place = join(folder, "standby")
+    const there = yield* freePort
+    const run = (program: string, words: ReadonlyArray<string>) =>
+      Effect.sync(() => execFileSync(binary(program), words, { ...owner, cwd: folder, stdio: "ignore" }))
+    yield* run("pg_basebackup", ["-h", "127.0.0.1", "-p", `${port}`, "-U", "bulk", "-D", place, "-R", "-c", "fast"])
+    const child = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        spawn(
+          binary("postgres"),
+          ["-D", place, "-p", `${there}`, "-c", "listen_addresses=127.0.0.1", "-k", place, "-c", "fsync=off"],
+          { ...owner, cwd: folder, stdio: "ignore" }
+        )
+      ),
+      (child) =>
+        Effect.async<void>((resume) => {
+          if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+          child.once("exit", () => resume(Effect.void))
+          child.kill("SIGQUIT")
+        })
+    )
+    yield* Effect.flatMap(PgClient.PgClient, (sql) =>
+      Effect.gen(function*() {
+        yield* sql.unsafe("alter system set synchronous_standby_names = '*'")
+        yield* sql.unsafe("select pg_reload_conf()")
+        yield* Effect.repeat(sql.unsafe<{ sync_state: string }>("select sync_state from pg_stat_replication"), {
+          until: ([one]) => one?.sync_state === "sync",
+          schedule: Schedule.spaced("100 millis")
+        })
+      })).pipe(Effect.provide(layer))
+    return { port: there, pid: child.pid, promote: run("pg_ctl", ["promote", "-D", place, "-w"]) }
+  })
+  return { url, layer, named, crash: stop("SIGQUIT"), start, standby }
 })
 
 export type Postgres = Effect.Effect.Success<typeof postgres>

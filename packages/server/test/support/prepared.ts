@@ -1,4 +1,5 @@
 import { FetchHttpClient } from "@effect/platform"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { assert } from "@effect/vitest"
 import { Data, Effect, Redacted, Schedule } from "effect"
@@ -69,21 +70,30 @@ export const prepared = Effect.gen(function*() {
       })
       return { status: response.status, body: JSON.parse(await response.text()) }
     })
-  const states = Effect.flatMap(
+  const rows = Effect.flatMap(
     SqlClient.SqlClient,
     (sql) =>
       sql<{ id: string; key: string; state: string }>`select id, key, state from stevedore_file order by created_at`
-  ).pipe(Effect.provide(database.layer))
+  )
+  const states = rows.pipe(Effect.provide(database.layer))
+  /** The same at another port of this machine. */
+  const statesAt = (port: number) => {
+    const url = new URL(database.url)
+    url.port = String(port)
+    return rows.pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url.href) })))
+  }
   const sql = (statement: string) =>
     Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(Effect.provide(database.layer))
   return {
     database,
+    bucket,
     store,
     token,
     call: asked<Answer["body"]>,
     list: (at: Instance, path: string) => asked<Listed>(at, "GET", path),
     sql,
     states,
+    statesAt,
     start: (more: Readonly<Record<string, string>> = {}, through?: Gate) =>
       Cluster.instance(program, {
         ...Cluster.environment(database.url, bucket, through?.origin),

@@ -44,6 +44,7 @@ export const script = (name: string) =>
 /** An instance that answers. */
 export interface Instance {
   readonly baseUrl: string
+  readonly pid: number
   readonly signal: (signal: NodeJS.Signals) => Effect.Effect<void>
   readonly ended: Effect.Effect<number | null>
   /** What it has logged. */
@@ -74,6 +75,7 @@ export const instance = (
         if (baseUrl === undefined) return
         resume(Effect.succeed({
           baseUrl,
+          pid: child.pid ?? 0,
           signal: (signal) => Effect.sync(() => void child.kill(signal)),
           ended: Effect.promise(() => ended),
           output: () => output

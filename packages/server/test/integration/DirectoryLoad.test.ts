@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { createHash } from "node:crypto"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Processes from "../support/processes.js"
+
+/** How many come at once, in each round. */
+const rounds = [1000, 300, 300, 300]
+
+const Opened = Schema.decodeSync(Schema.parseJson(Schema.Struct({
+  data: Schema.Struct({ id: Schema.String, upload_url: Schema.String })
+})))
+
+const Listed = Schema.decodeSync(Schema.parseJson(Schema.Struct({
+  page: Schema.Struct({ total_count: Schema.Number })
+})))
+
+/** What only this file has. */
+const contentOf = (name: string) => createHash("sha256").update(name).digest().toString("hex").repeat(64)
+
+/** In MiB. */
+const memoryOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024
+
+describe("a service over a directory", () => {
+  it.scopedLive(
+    "takes a thousand uploads at once, again and again, with all reads between, and keeps its memory",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* Effect.acquireRelease(
+          Effect.sync(() => mkdtempSync(join(tmpdir(), "stevedore-load-"))),
+          (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+        )
+        const program = yield* Processes.script("directoryInstance")
+        const { baseUrl, pid } = yield* Processes.instance(program, {
+          DIRECTORY: `${directory}/data`,
+          // as it is without a word
+          LEASE: "15 seconds"
+        })
+        const authorization = `Bearer ${readFileSync(`${directory}/data/token`, "utf8")}`
+        const call = async (method: string, url: string, status: number, init: RequestInit = {}) => {
+          const response = await fetch(url, { method, ...init, headers: { authorization, ...init.headers } })
+          const text = await response.text()
+          assert.strictEqual(response.status, status, `${method} ${url.split("?")[0]} ${text}`)
+          return text
+        }
+        const uploaded = async (name: string) => {
+          const body = contentOf(name)
+          const opened = await call("POST", `${baseUrl}/v2/files/upload`, 201, {
+            body: JSON.stringify({ name, size: body.length })
+          })
+          const { data } = Opened(opened)
+          const put = await fetch(data.upload_url, {
+            method: "PUT",
+            body,
+            headers: { "x-amz-server-side-encryption": "aws:kms" }
+          })
+          assert.strictEqual(put.status, 200, await put.text())
+          await call("POST", `${baseUrl}/v2/files/${data.id}/upload/complete`, 200, { body: "{}" })
+          return { id: data.id, name }
+        }
+        const memory: Array<number> = []
+        let left = 0
+        for (const [round, atOnce] of rounds.entries()) {
+          const names = Array.from({ length: atOnce }, (_, index) => `${round}-${index}.txt`)
+          const files = yield* Effect.promise(() => Promise.all(names.map(uploaded)))
+          // each is read, looked at, and every second one removed
+          yield* Effect.forEach(files, ({ id, name }, index) =>
+            Effect.promise(async () => {
+              assert.strictEqual(await call("GET", `${baseUrl}/v1/files/${id}/download`, 200), contentOf(name))
+              if (index % 2 === 0) await call("GET", `${baseUrl}/v1/files/${id}`, 200)
+              else await call("DELETE", `${baseUrl}/v1/files/${id}`, 204)
+            }), { concurrency: 32, discard: true })
+          const list = yield* Effect.promise(() => call("GET", `${baseUrl}/v1/files?page[limit]=1`, 200))
+          assert.strictEqual(Listed(list).page.total_count, left += atOnce / 2)
+          memory.push(memoryOf(pid))
+        }
+        assert.isBelow(memory[rounds.length - 1] ?? Infinity, 1.3 * (memory[0] ?? 0), memory.map(Math.round).join(", "))
+        assert.isBelow(Math.max(...memory), 700, memory.map(Math.round).join(", "))
+      }),
+    240_000
+  )
+})
