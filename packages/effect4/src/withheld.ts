@@ -11,6 +11,8 @@ const inNode = "it serves on a port of Node, over a database, and @effect/sql-li
 export const withheld: Readonly<Record<string, string>> = {
   "packages/server/README.md": "it begins with NodeServe: packages/effect4/line has another one",
   "packages/server/src/FileAdmin.ts": overDatabase,
+  "packages/server/src/FileAudit.ts": overDatabase,
+  "packages/server/src/NodeMetrics.ts": inNode,
   "packages/server/src/NodeProduction.ts": inNode,
   "packages/server/src/NodeServe.ts": inNode,
   "packages/server/src/OperationsApp.ts": "it shows the ServerApi",
@@ -26,7 +28,9 @@ export const withheld: Readonly<Record<string, string>> = {
   "packages/server/src/internal/fileRow.ts": overDatabase,
   "packages/server/src/internal/nodeConnections.ts": inNode,
   "packages/server/src/internal/nodeListen.ts": inNode,
+  "packages/server/src/internal/nodeListening.ts": inNode,
   "packages/server/src/internal/nodeRequests.ts": inNode,
+  "packages/server/src/internal/nodeWebhooks.ts": inNode,
   "packages/server/src/internal/room.ts": inNode,
   "packages/server/src/internal/serveDirectory.ts": inNode,
   "packages/server/src/internal/traced.ts": inNode,

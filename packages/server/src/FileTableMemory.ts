@@ -124,10 +124,11 @@ const takeEvents = (
 
 const measured = ({ events, files }: State, now: number): Measures => {
   const rows = [...files.values()]
-  const tenants = Object.values(
-    Arr.groupBy(rows.filter(({ row }) => Lifecycle.isCounted(row)), ({ row }) => row.tenant)
-  )
-    .map((held) => ({ files: held.length, bytes: held.reduce((sum, { row }) => sum + row.size, 0) }))
+  const counted = rows.filter(({ row }) => Lifecycle.isCounted(row)).map(({ row }) => row)
+  const tenants = Arr.dedupe(counted.map(({ tenant }) => tenant)).map((tenant) => {
+    const own = counted.filter((row) => row.tenant === tenant)
+    return { files: own.length, bytes: own.reduce((sum, { size }) => sum + size, 0) }
+  })
   const [waiting, resting] = Arr.partition([...events.values()], ({ attempts }) => attempts >= MOST_DELIVERIES)
   const ages = waiting.map(({ fileId }) => now - (files.get(fileId)?.row.settledAt ?? now))
   return {

@@ -15,7 +15,6 @@ import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as BlobStore from "./BlobStore.js"
 import type { FileStoreService } from "./FileStore.js"
@@ -157,17 +156,19 @@ const versionsOf = ({ sendAgain }: Calls, key: string) =>
     }))
 
 const keysOf = ({ sendAgain }: Calls) =>
-  Stream.paginateChunkEffect({ "list-type": "2", prefix: "files/" }, (query: Query) =>
-    Effect.gen(function*() {
-      const root = yield* S3Calls.rootOf(yield* sendAgain({ method: "GET", query }), "ListBucketResult")
-      const keys = yield* Effect.forEach(S3Xml.all(root, "Contents"), (element) => S3Calls.textIn(element, "Key"))
-      const next = yield* following(root, query, { "continuation-token": "NextContinuationToken" })
-      // what was completed, and was copied there, is the object
-      return [
-        Chunk.fromIterable(keys.map((key) => key.replace(/\.completed$/, ""))),
-        Option.fromNullable(next)
-      ] as const
-    }))
+  Stream.unwrap(Effect.map(
+    paged({ "list-type": "2", prefix: "files/" }, (query) =>
+      Effect.gen(function*() {
+        const root = yield* S3Calls.rootOf(yield* sendAgain({ method: "GET", query }), "ListBucketResult")
+        const keys = yield* Effect.forEach(S3Xml.all(root, "Contents"), (element) => S3Calls.textIn(element, "Key"))
+        return {
+          // what was completed, and was copied there, is the object
+          items: keys.map((key) => key.replace(/\.completed$/, "")),
+          next: yield* following(root, query, { "continuation-token": "NextContinuationToken" })
+        }
+      })),
+    Stream.fromIterable
+  ))
 
 /** What a PUT to the store is without a body that streams: the service itself sends next to nothing. */
 const collected = <E, R>(body: Stream.Stream<Uint8Array, E, R>): Effect.Effect<Uint8Array, E, R> =>

@@ -67,7 +67,7 @@ export const postgres = Effect.gen(function*() {
   /** Another one that has each change before its commit is told, and may take its place: `promote`. */
   const standby = Effect.gen(function*() {
     const place = join(folder, "standby")
-    const there = yield* freePort
+    const there = yield* Effect.promise(freePort)
     const run = (program: string, words: ReadonlyArray<string>) =>
       Effect.sync(() => execFileSync(binary(program), words, { ...owner, cwd: folder, stdio: "ignore" }))
     yield* run("pg_basebackup", ["-h", "127.0.0.1", "-p", `${port}`, "-U", "bulk", "-D", place, "-R", "-c", "fast"])

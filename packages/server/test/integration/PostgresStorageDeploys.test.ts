@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePort } from "../../../bulk/test/support/postgres.js"
+import { freePort } from "../../../../.ci/free-port.mjs"
 import * as FileAudit from "../../src/FileAudit.js"
 import * as NodeProduction from "../../src/NodeProduction.js"
 import type { Instance } from "../support/cluster.js"
@@ -21,7 +21,7 @@ const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
 /** nginx before two instances, as Debian ships it, until the scope closes. */
 const nginx = (ports: ReadonlyArray<number>) =>
   Effect.gen(function*() {
-    const port = yield* freePort
+    const port = yield* Effect.promise(freePort)
     const folder = yield* Effect.acquireRelease(
       Effect.sync(() => mkdtempSync(join(tmpdir(), "stevedore-nginx-"))),
       (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
@@ -96,7 +96,7 @@ describe("a deployment over PostgreSQL and a bucket", () => {
     () =>
       Effect.gen(function*() {
         const service = yield* prepared
-        const ports = [yield* freePort, yield* freePort]
+        const ports = [yield* Effect.promise(freePort), yield* Effect.promise(freePort)]
         const started = (port: number) => service.start({ PORT: String(port) })
         const running = yield* Effect.forEach(ports, started)
         const told: Array<string> = []
@@ -129,7 +129,7 @@ describe("a deployment over PostgreSQL and a bucket", () => {
         // an address that moves, as of a proxy or a name
         const address = { port: Number(new URL(service.database.url).port) }
         const open = new Set<Socket>()
-        const port = yield* freePort
+        const port = yield* Effect.promise(freePort)
         yield* Effect.acquireRelease(
           Effect.async<() => void>((resume) => {
             const server = createServer((socket) => {
