@@ -139,7 +139,8 @@ describe("a deployment over PostgreSQL and a bucket", () => {
                 one.on("error", () => other.destroy())
                 one.on("close", () => (open.delete(one), other.destroy()))
               }
-              socket.pipe(there).pipe(socket)
+              socket.pipe(there)
+              there.pipe(socket)
             })
             server.listen(port, "127.0.0.1", () =>
               resume(Effect.succeed(() => {
