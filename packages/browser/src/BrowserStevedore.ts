@@ -12,7 +12,6 @@ import * as ServiceApi from "@stevedore/core/ServiceApi"
 import * as ServiceConfig from "@stevedore/core/ServiceConfig"
 import * as Timeouts from "@stevedore/core/Timeouts"
 import * as TransferGate from "@stevedore/core/TransferGate"
-import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
@@ -114,9 +113,9 @@ const client = (options: Options): Layer.Layer<HttpClient.HttpClient> =>
     Effect.map(HttpClient.HttpClient, (client) => withFailuresExplained(withOwnRequestInit(client, options)))
   ).pipe(Layer.provide(FetchHttpClient.layer))
 
-const refused = (field: string, problem: string) => Layer.fail(ServiceConfig.invalid([field], problem))
+const refused = (field: string, problem: string) => Layer.fail(ServiceConfig.invalid(field, problem))
 
-const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError> =>
+const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, ServiceConfig.InvalidConfiguration> =>
   Layer.suspend(() => {
     const { baseUrl, token } = options
     if (!("fetch" in globalThis)) return refused("fetch", "expected a global fetch: there is none here")
@@ -164,7 +163,7 @@ const mostConnections = 6
  *
  * @category layers
  */
-export const layer = (options: Options): Layer.Layer<BrowserStevedore, ConfigError.ConfigError> =>
+export const layer = (options: Options): Layer.Layer<BrowserStevedore, ServiceConfig.InvalidConfiguration> =>
   Layer.mergeAll(
     Layer.effect(ServiceApi.ServiceApi, Effect.map(ServiceApi.makeUngated(options), patientApi)).pipe(
       Layer.provide(Layer.merge(config(options), client(options)))

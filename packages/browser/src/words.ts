@@ -27,6 +27,7 @@ export type Tag = keyof typeof ErrorKind.table
  * @category constants
  */
 export const reasons: { readonly [tag in Tag]: Reason } = {
+  InvalidConfiguration: "owner",
   EmptySource: "empty",
   InvalidSource: "name",
   SourceChanged: "changed",

@@ -126,8 +126,7 @@ describe("BrowserStevedore", () => {
         Effect.gen(function*() {
           const asked = yield* lacking(name)
           const error = yield* Effect.flip(Effect.provide(file, layerOf()))
-          assert.strictEqual(error._tag, "ConfigError")
-          assert.include(error.toString(), field)
+          assert.deepInclude(error, { _tag: "InvalidConfiguration", field })
           assert.deepStrictEqual(asked, [])
         })
     )
@@ -138,7 +137,7 @@ describe("BrowserStevedore", () => {
       const { asked } = yield* world()
       const layer = layerOf({ baseUrl: "http://service.test", token: Redacted.make("api.secret") })
       const error = yield* Effect.flip(Effect.provide(file, layer))
-      assert.strictEqual(error._tag, "ConfigError")
+      assert.strictEqual(error._tag, "InvalidConfiguration")
       assert.deepStrictEqual(asked, [])
     }))
 
@@ -148,7 +147,7 @@ describe("BrowserStevedore", () => {
       Effect.gen(function*() {
         const { asked } = yield* world()
         const error = yield* Effect.flip(Effect.provide(file, layerOf({ baseUrl })))
-        assert.strictEqual(error._tag, "ConfigError")
+        assert.strictEqual(error._tag, "InvalidConfiguration")
         assert.deepStrictEqual(asked, [])
       })
   )

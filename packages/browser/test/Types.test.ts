@@ -19,10 +19,10 @@ import {
   UploadQueueStream,
   XhrObjectStorage
 } from "@stevedore/browser"
-import type { ObjectStorage, ServiceApi, SourceError, TransferGate, Uploads } from "@stevedore/core"
+import type { ObjectStorage, ServiceApi, ServiceConfig, SourceError, TransferGate, Uploads } from "@stevedore/core"
 import type { UploadedFile } from "@stevedore/core/Uploads"
 import type { RepeatableSource } from "@stevedore/core/UploadSource"
-import { type ConfigError, type Effect, Layer, type Scope, type Stream } from "effect"
+import { type Effect, Layer, type Scope, type Stream } from "effect"
 import type { JSX as Preact } from "preact"
 import type { JSX as React, Ref } from "react"
 import type { JSX as Solid } from "solid-js"
@@ -36,7 +36,7 @@ declare const file: File
 describe("the types of the layers", () => {
   it("name what each layer provides, and reject a missing base URL and a token in clear text", () => {
     expectTypeOf(BrowserStevedore.layer({ baseUrl: "/api" })).toEqualTypeOf<
-      Layer.Layer<Services, ConfigError.ConfigError>
+      Layer.Layer<Services, ServiceConfig.InvalidConfiguration>
     >()
     expectTypeOf(BrowserLedger.layer()).toEqualTypeOf<Layer.Layer<never>>()
     expectTypeOf(FileHandles.layer()).toEqualTypeOf<Layer.Layer<FileHandles.FileHandles>>()

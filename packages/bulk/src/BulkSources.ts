@@ -2,17 +2,18 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as ServiceConfig from "@stevedore/core/ServiceConfig"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { InvalidSource, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { UploadSource } from "@stevedore/core/UploadSource"
 import * as FileSource from "@stevedore/node/FileSource"
 import * as HttpSource from "@stevedore/node/HttpSource"
-import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as EffectRecord from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -251,8 +252,16 @@ export const layerDirectory: Layer.Layer<BulkSources> = Layer.effect(BulkSources
  */
 export const layerMounted = (
   mounts: Readonly<Record<string, Config.Config<string>>>
-): Layer.Layer<BulkSources, ConfigError.ConfigError> =>
-  Layer.effect(BulkSources, Effect.flatMap(Config.all(mounts), (roots) => make({ mounts: roots })))
+): Layer.Layer<BulkSources, ServiceConfig.InvalidConfiguration> =>
+  Layer.effect(
+    BulkSources,
+    Effect.flatMap(
+      Effect.all(EffectRecord.map(mounts, (config, name) =>
+        ServiceConfig.required({ field: `mounts.${name}`, expected: "a directory", config }))),
+      (roots) =>
+        make({ mounts: roots })
+    )
+  )
 
 /**
  * For the machine that has the disk: it runs the jobs that are pinned to it.

@@ -5,7 +5,7 @@ import { Bulk, BulkRunner, BulkSources } from "@stevedore/bulk"
 import * as BulkQueue from "@stevedore/bulk/Queue"
 import { UploadSources } from "@stevedore/core"
 import { Sandbox } from "@stevedore/testing"
-import { Effect, Either, Fiber, Layer, Redacted, Schedule, Stream } from "effect"
+import { Config, ConfigProvider, Effect, Either, Fiber, Layer, Redacted, Schedule, Stream } from "effect"
 import { bytes, database, Life, reached, sql } from "./support/lives.js"
 import { waitsForItsMachine } from "./support/pinned.js"
 import { proof } from "./support/proof.js"
@@ -265,6 +265,17 @@ describe("the pre-signed URLs of a file in parts", () => {
         }).pipe(Effect.scoped, Effect.provide(service()))
     )
   }
+})
+
+describe("a mount of one machine", () => {
+  it.effect("that is not set is named, with the variable it is read from", () =>
+    Effect.gen(function*() {
+      const mounted = BulkSources.layerMounted({ archive: Config.string("ARCHIVE_ROOT") })
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(mounted))).pipe(
+        Effect.withConfigProvider(ConfigProvider.fromMap(new Map()))
+      )
+      assert.deepInclude(error, { kind: "configuration", field: "mounts.archive", where: "ARCHIVE_ROOT" })
+    }))
 })
 
 describe("files of one machine", () => {

@@ -58,6 +58,7 @@ export type AfterUpload = "kept" | "lost" | "gone" | "over" | "final" | "garbled
  * @category constants
  */
 export const table = {
+  InvalidConfiguration: ["configuration", 502, "none"],
   EmptySource: ["input", 422, "none", "final"],
   InvalidSource: ["input", 422, "none", "final"],
   SourceChanged: ["input", 422, "none", "final"],

@@ -1,13 +1,18 @@
 /** Where the service is, and with which token: one value, from options or from configuration. */
 import * as Config from "effect/Config"
-import * as ConfigError from "effect/ConfigError"
+import type * as ConfigError from "effect/ConfigError"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as EffectRecord from "effect/Record"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { pageProfile, pathOfFile, standardProfile } from "./base/standardProfile.js"
+import { TaggedError } from "./base/taggedError.js"
+import * as Recovery from "./Recovery.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 
 /**
@@ -61,6 +66,28 @@ export interface Options {
  * @category tags
  */
 export class ServiceConfig extends Context.Tag("@stevedore/core/ServiceConfig")<ServiceConfig, Service>() {}
+
+/**
+ * A setting is missing or malformed, which is known before any request. The value is not in it: it may be a secret.
+ *
+ * @category errors
+ */
+export class InvalidConfiguration extends TaggedError<InvalidConfiguration>()("InvalidConfiguration", {
+  /** The option, such as `baseUrl`, `token` or `profile.paths.file`. */
+  field: Schema.String,
+  problem: Schema.Literal("missing", "malformed"),
+  /** What would be valid. */
+  expected: Schema.String,
+  /** The variable that the setting is read from, such as `STEVEDORE_BASE_URL`, if it is read from one. */
+  where: Schema.optional(Schema.String),
+  attempts: Recovery.noAttempts
+}) {
+  override get message(): string {
+    return `The setting ${this.field} is ${this.problem}: expected ${this.expected}. Set ${
+      this.where === undefined ? `the option ${this.field}` : `the variable ${this.where}`
+    }, then start again.`
+  }
+}
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|.+\.localhost)$/i
 
@@ -155,27 +182,32 @@ export const parseToken = (
  *
  * @internal
  */
-export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either<Service, ConfigError.ConfigError> =>
+export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either<Service, InvalidConfiguration> =>
   checkedService(options, options.profile ?? pageProfile)
 
-const missing = ConfigError.MissingData
-
 /**
- * The error for a field, and what was expected of it.
+ * The error for a malformed field, from what was expected of it.
  *
  * @internal
  */
-export const invalid: (path: Array<string>, message: string) => ConfigError.ConfigError = ConfigError.InvalidData
+export const invalid = (field: string, problem: string): InvalidConfiguration =>
+  new InvalidConfiguration({ field, problem: "malformed", expected: withoutVerb(problem) })
+
+const withoutVerb = (problem: string): string => problem.replace(/^expected /, "")
 
 const checkedService = (
   options: Omit<Options, "token">,
   profile: ServiceProfile.ServiceProfile
-): Either.Either<Service, ConfigError.ConfigError> => {
+): Either.Either<Service, InvalidConfiguration> => {
   const baseUrl = options.baseUrl ?? profile.baseUrl
   return Either.zipWith(
     baseUrl === undefined
       ? Either.left(
-        missing(["baseUrl"], "expected a base URL: neither the options nor the profile has one")
+        new InvalidConfiguration({
+          field: "baseUrl",
+          problem: "missing",
+          expected: "a base URL: neither the options nor the profile has one"
+        })
       )
       : inField("baseUrl", parseBaseUrl(baseUrl, options.allowInsecureHttp)),
     checkPaths(profile),
@@ -184,26 +216,26 @@ const checkedService = (
 }
 
 // The profile's Schema checks this too, but a page does not load it.
-const checkPaths = ({ paths }: ServiceProfile.ServiceProfile): Either.Either<void, ConfigError.ConfigError> => {
+const checkPaths = ({ paths }: ServiceProfile.ServiceProfile): Either.Either<void, InvalidConfiguration> => {
   const wrong = EffectRecord.toEntries<keyof ServiceProfile.ServiceProfile["paths"], string>(paths).find((
     [name, path]
   ) => !(pathOfFile.test(standardProfile.paths[name]) ? pathOfFile : /^\//).test(path))
   return wrong === undefined
     ? Either.void
     : Either.left(
-      invalid(["profile", "paths", wrong[0]], "expected a path that starts with /, with {file_id} for a file")
+      invalid(`profile.paths.${wrong[0]}`, "expected a path that starts with /, with {file_id} for a file")
     )
 }
 
-const inField = <A>(field: string, checked: Either.Either<A, string>): Either.Either<A, ConfigError.ConfigError> =>
-  Either.mapLeft(checked, (problem) => invalid([field], problem))
+const inField = <A>(field: string, checked: Either.Either<A, string>): Either.Either<A, InvalidConfiguration> =>
+  Either.mapLeft(checked, (problem) => invalid(field, problem))
 
 /**
  * Validates the options. The error names the field.
  *
  * @category constructors
  */
-export const make = (options: Options): Either.Either<ServiceWithToken, ConfigError.ConfigError> =>
+export const make = (options: Options): Either.Either<ServiceWithToken, InvalidConfiguration> =>
   Either.zipWith(
     checkedService(options, options.profile ?? standardProfile),
     inField("token", parseToken(options.token)),
@@ -211,8 +243,8 @@ export const make = (options: Options): Either.Either<ServiceWithToken, ConfigEr
   )
 
 /**
- * The configuration from options. If one is malformed, the layer fails with a `ConfigError` that names the field,
- * before any request.
+ * The configuration from options. If one is malformed, the layer fails with an {@link InvalidConfiguration} that names the
+ * field, before any request.
  *
  * @example
  * import { ServiceConfig, ServiceProfile } from "@stevedore/core"
@@ -226,7 +258,7 @@ export const make = (options: Options): Either.Either<ServiceWithToken, ConfigEr
  *
  * @category layers
  */
-export const layer = (options: Options): Layer.Layer<ServiceConfig, ConfigError.ConfigError> =>
+export const layer = (options: Options): Layer.Layer<ServiceConfig, InvalidConfiguration> =>
   Layer.effect(ServiceConfig, Effect.suspend(() => make(options)))
 
 /**
@@ -237,7 +269,7 @@ export const layer = (options: Options): Layer.Layer<ServiceConfig, ConfigError.
  */
 export const layerWithoutToken = (
   options: Omit<Options, "token">
-): Layer.Layer<ServiceConfig, ConfigError.ConfigError> =>
+): Layer.Layer<ServiceConfig, InvalidConfiguration> =>
   Layer.effect(ServiceConfig, Effect.suspend(() => makeWithoutToken(options)))
 
 /**
@@ -252,46 +284,84 @@ export interface ConfigOptions {
   readonly allowInsecureHttp?: Config.Config<boolean> | undefined
 }
 
+const pathOf = (error: ConfigError.ConfigError): ReadonlyArray<string> =>
+  error._op === "And" || error._op === "Or" ? pathOf(error.left) : error.path
+
+// Only a Config that fails tells from which variable it reads: where nothing is set, each does
+const variableOf = <A>(config: Config.Config<A>): Effect.Effect<string> =>
+  Effect.match(Effect.zipRight(config, Effect.withConfigProvider(config, ConfigProvider.fromMap(new Map()))), {
+    onFailure: (error) => pathOf(error).join("_"),
+    onSuccess: () => ""
+  })
+
+/** @internal */
+export interface Setting<A> {
+  readonly field: string
+  readonly expected: string
+  readonly config: Config.Config<A>
+  /** Where the config reads by default. */
+  readonly variable?: string | undefined
+}
+
+const refuse = <A>(
+  { config, expected, field, variable }: Setting<A>,
+  problem: InvalidConfiguration["problem"],
+  instead = expected
+): Effect.Effect<never, InvalidConfiguration> =>
+  Effect.flatMap(variableOf(config), (found) =>
+    Effect.fail(
+      new InvalidConfiguration({ field, problem, expected: instead, where: found === "" ? variable : found })
+    ))
+
+const read = <A>(setting: Setting<A>): Effect.Effect<Option.Option<A>, InvalidConfiguration> =>
+  // not what the Config says: it may quote the value
+  Effect.catchAll(Config.option(setting.config), () => refuse(setting, "malformed"))
+
+/**
+ * The value of a setting, or the error for a missing or malformed one.
+ *
+ * @internal
+ */
+export const required = <A>(setting: Setting<A>): Effect.Effect<A, InvalidConfiguration> =>
+  Effect.flatMap(read(setting), Option.match({ onNone: () => refuse(setting, "missing"), onSome: Effect.succeed }))
+
 const checked = <A, B>(
-  config: Config.Config<A>,
+  setting: Setting<A>,
+  value: A,
   check: (value: A) => Either.Either<B, string>
-): Config.Config<B> =>
-  Config.mapOrFail(config, (value) => Either.mapLeft(check(value), (problem) => invalid([], problem)))
-
-// On Effect 3 a check directly on a variable has its name by itself
-const ofVariable = <A, B>(
-  name: string,
-  read: (name: string) => Config.Config<A>,
-  check: (value: A) => Either.Either<B, string>
-): Config.Config<B> => checked(read(name), check)
-
-const orWhereMissing = <A>(config: Config.Config<A>, other: Config.Config<A>): Config.Config<A> =>
-  Config.orElseIf(config, { if: ConfigError.isMissingDataOnly, orElse: () => other })
-
-// A Config reports its variable's name only to a check directly on it. If the user's own Config does not report it, at
-// least the option is named.
-const inOption = <A, B>(option: string, check: (value: A) => Either.Either<B, string>) => (value: A) =>
-  Either.mapLeft(check(value), (problem) => `${option}: ${problem}`)
+): Effect.Effect<B, InvalidConfiguration> =>
+  Effect.catchAll(check(value), (problem) => refuse(setting, "malformed", withoutVerb(problem)))
 
 const baseUrlFrom = (
   { baseUrl }: ConfigOptions,
   profile: ServiceProfile.ServiceProfile,
   allowInsecureHttp: boolean
-): Config.Config<string> => {
+): Effect.Effect<string, InvalidConfiguration> => {
   const parse = (text: string) => parseBaseUrl(text, allowInsecureHttp)
-  const given = baseUrl === undefined
-    ? ofVariable("STEVEDORE_BASE_URL", (name) => Config.nonEmptyString(name), parse)
-    : checked(baseUrl, inOption("baseUrl", parse))
-  const own = profile.baseUrl
-  return own === undefined
-    ? given
-    : orWhereMissing(given, checked(Config.succeed(own), inOption("the profile's baseUrl", parse)))
+  const setting = {
+    field: "baseUrl",
+    expected: "a URL such as https://host/api",
+    config: baseUrl ?? Config.nonEmptyString("STEVEDORE_BASE_URL"),
+    variable: baseUrl === undefined ? "STEVEDORE_BASE_URL" : undefined
+  }
+  return Effect.gen(function*() {
+    const given = yield* read(setting)
+    if (Option.isSome(given)) return yield* checked(setting, given.value, parse)
+    return profile.baseUrl === undefined
+      ? yield* refuse(setting, "missing")
+      : yield* inField("profile.baseUrl", parse(profile.baseUrl))
+  })
 }
 
-const tokenFrom = ({ token }: ConfigOptions): Config.Config<Redacted.Redacted<string>> =>
-  token === undefined
-    ? ofVariable("STEVEDORE_TOKEN", (name) => Config.string(name), (text) => parseToken(Redacted.make(text)))
-    : checked(token, inOption("token", parseToken))
+const tokenFrom = ({ token }: ConfigOptions): Effect.Effect<Redacted.Redacted<string>, InvalidConfiguration> => {
+  const setting = {
+    field: "token",
+    expected: "a token",
+    config: token ?? Config.map(Config.nonEmptyString("STEVEDORE_TOKEN"), (text) => Redacted.make(text)),
+    variable: token === undefined ? "STEVEDORE_TOKEN" : undefined
+  }
+  return Effect.flatMap(required(setting), (given) => checked(setting, given, parseToken))
+}
 
 /**
  * The configuration from the environment, or from wherever the `ConfigProvider` in force reads. The error for a missing
@@ -299,17 +369,22 @@ const tokenFrom = ({ token }: ConfigOptions): Config.Config<Redacted.Redacted<st
  *
  * @category constructors
  */
-export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<ServiceWithToken, ConfigError.ConfigError> =>
+export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<ServiceWithToken, InvalidConfiguration> =>
   Effect.gen(function*() {
-    const profile = yield* (options.profile ?? Config.succeed(standardProfile))
-    yield* checkPaths(profile)
-    const allowInsecureHttp = yield* (options.allowInsecureHttp ?? Config.succeed(false))
-    return yield* Config.all({
-      baseUrl: baseUrlFrom(options, profile, allowInsecureHttp),
-      token: tokenFrom(options),
-      profile: Config.succeed(profile),
-      allowInsecureHttp: Config.succeed(allowInsecureHttp)
+    const profile = yield* required({
+      field: "profile",
+      expected: "a profile",
+      config: options.profile ?? Config.succeed(standardProfile)
     })
+    yield* checkPaths(profile)
+    const allowInsecureHttp = yield* required({
+      field: "allowInsecureHttp",
+      expected: "true or false",
+      config: options.allowInsecureHttp ?? Config.succeed(false)
+    })
+    const baseUrl = yield* baseUrlFrom(options, profile, allowInsecureHttp)
+    const token = yield* tokenFrom(options)
+    return { baseUrl, token, profile, allowInsecureHttp }
   })
 
 /**
@@ -327,5 +402,5 @@ export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<ServiceWi
  *
  * @category layers
  */
-export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<ServiceConfig, ConfigError.ConfigError> =>
+export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<ServiceConfig, InvalidConfiguration> =>
   Layer.effect(ServiceConfig, fromConfig(options))

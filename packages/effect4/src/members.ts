@@ -124,7 +124,10 @@ const table: Readonly<Record<string, Module>> = {
       "Clock#unsafeCurrentTimeNanos": "monotonicTimeNanosUnsafe"
     }
   },
-  "effect/Config": { same: "Config all succeed", renamed: { nonEmptyString: "NonEmptyString", string: "String" } },
+  "effect/Config": {
+    same: "Config map option succeed",
+    renamed: { nonEmptyString: "NonEmptyString", redacted: "Redacted", string: "String" }
+  },
   "effect/ConfigError": { module: "effect/Config", same: "ConfigError" },
   "effect/Console": { same: "Console consoleWith", rewritten: "setConsole" },
   "effect/Context": { same: "Context get merge", rewritten: "Tag Reference" },
@@ -362,7 +365,7 @@ const testTable: Readonly<Record<string, Module>> = {
   },
   "effect/Chunk": { same: "make makeBy toReadonlyArray size", renamed: { unsafeHead: "headUnsafe" } },
   "effect/Clock": { same: "Clock#currentTimeMillis Clock#sleep" },
-  "effect/Config": { same: "map", renamed: { redacted: "Redacted" } },
+  "effect/Config": { renamed: { boolean: "Boolean" } },
   "effect/ConfigProvider": { rewritten: "fromMap" },
   "effect/Console": { same: "assert count error log timeLog withTime" },
   "effect/Context": { same: "add make Tag#of" },

@@ -8,7 +8,6 @@ import * as ServiceApi from "@stevedore/core/ServiceApi"
 import * as ServiceConfig from "@stevedore/core/ServiceConfig"
 import * as Timeouts from "@stevedore/core/Timeouts"
 import * as TransferGate from "@stevedore/core/TransferGate"
-import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -161,9 +160,9 @@ const patient = ({ retry, timeouts }: PatienceOptions): Layer.Layer<never> =>
 
 const over = <R>(
   transport: Transport<R>,
-  config: Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError>,
+  config: Layer.Layer<ServiceConfig.ServiceConfig, ServiceConfig.InvalidConfiguration>,
   options: TransferGate.Options & LedgerOptions & PatienceOptions
-): Layer.Layer<NodeStevedore, ConfigError.ConfigError, R> =>
+): Layer.Layer<NodeStevedore, ServiceConfig.InvalidConfiguration, R> =>
   Layer.mergeAll(
     Layer.provide(transport, config),
     TransferGate.layer(options),
@@ -191,7 +190,7 @@ const over = <R>(
  *
  * @category layers
  */
-export const layer = (options: Options): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
+export const layer = (options: Options): Layer.Layer<NodeStevedore, ServiceConfig.InvalidConfiguration> =>
   over(ownSockets(options), ServiceConfig.layer(options), options)
 
 /**
@@ -210,7 +209,9 @@ export const layer = (options: Options): Layer.Layer<NodeStevedore, ConfigError.
  *
  * @category layers
  */
-export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
+export const layerConfig = (
+  options: ConfigOptions = {}
+): Layer.Layer<NodeStevedore, ServiceConfig.InvalidConfiguration> =>
   over(ownSockets(options), ServiceConfig.layerConfig(options), options)
 
 /**
@@ -233,5 +234,5 @@ export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeSteved
  */
 export const layerWithoutHttpClient = (
   options: Omit<Options, keyof StorageOptions | keyof ProxyOptions>
-): Layer.Layer<NodeStevedore, ConfigError.ConfigError, HttpClient.HttpClient> =>
+): Layer.Layer<NodeStevedore, ServiceConfig.InvalidConfiguration, HttpClient.HttpClient> =>
   over(givenClient(options), ServiceConfig.layer(options), options)

@@ -5,6 +5,7 @@ import {
   type Downloads,
   type ObjectStorage,
   type ServiceApi,
+  type ServiceConfig,
   type SourceError,
   type TransferGate,
   type UploadError,
@@ -21,7 +22,7 @@ import {
   NodeStevedore,
   StevedoreHttpApp
 } from "@stevedore/node"
-import { Config, type ConfigError, Effect, type Layer, Redacted, type Scope, Stream } from "effect"
+import { Config, Effect, type Layer, Redacted, type Scope, Stream } from "effect"
 
 const token = Redacted.make("api.secret")
 
@@ -29,12 +30,12 @@ type Services = ServiceApi.ServiceApi | ObjectStorage.ObjectStorage | TransferGa
 
 describe("the types of the layers", () => {
   it("the layers provide all services of uploads and downloads, and require at most an HTTP client", () => {
-    type Ready = Layer.Layer<Services, ConfigError.ConfigError>
+    type Ready = Layer.Layer<Services, ServiceConfig.InvalidConfiguration>
     expectTypeOf(NodeStevedore.layer({ token })).toEqualTypeOf<Ready>()
     expectTypeOf(NodeStevedore.layerConfig()).toEqualTypeOf<Ready>()
     expectTypeOf(NodeStevedore.layerConfig({ baseUrl: Config.string("ARCHIVE_URL") })).toEqualTypeOf<Ready>()
     expectTypeOf(NodeStevedore.layerWithoutHttpClient({ token })).toEqualTypeOf<
-      Layer.Layer<Services, ConfigError.ConfigError, HttpClient.HttpClient>
+      Layer.Layer<Services, ServiceConfig.InvalidConfiguration, HttpClient.HttpClient>
     >()
     expectTypeOf<Uploads.Requirements | Downloads.Requirements>().toEqualTypeOf<Services>()
   })
@@ -54,7 +55,7 @@ describe("the types of the layers", () => {
     expectTypeOf<Effect.Effect.Context<typeof program>>().toBeNever()
     expectTypeOf<Effect.Effect.Error<typeof program>>().toEqualTypeOf<
       | Exclude<UploadError.UploadError, { readonly _tag: "SizeExceeded" | "UrlExpired" }>
-      | ConfigError.ConfigError
+      | ServiceConfig.InvalidConfiguration
     >()
   })
 

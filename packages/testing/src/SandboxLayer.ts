@@ -13,7 +13,6 @@ import * as Timeouts from "@stevedore/core/Timeouts"
 import * as TransferGate from "@stevedore/core/TransferGate"
 import type * as ObjectStore from "@stevedore/server/ObjectStore"
 import * as ObjectStoreMemory from "@stevedore/server/ObjectStoreMemory"
-import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -100,7 +99,7 @@ const retryPolicy = (options: Options | undefined): Layer.Layer<never> =>
  */
 export const layer = (
   options?: Options
-): Layer.Layer<SandboxLayer, ConfigError.ConfigError, ObjectStore.ObjectStore> =>
+): Layer.Layer<SandboxLayer, ServiceConfig.InvalidConfiguration, ObjectStore.ObjectStore> =>
   Layer.mergeAll(
     clients(options),
     TransferGate.layer({
@@ -134,5 +133,5 @@ export const layer = (
  *
  * @category layers
  */
-export const memory = (options?: Options): Layer.Layer<SandboxLayer, ConfigError.ConfigError> =>
+export const memory = (options?: Options): Layer.Layer<SandboxLayer, ServiceConfig.InvalidConfiguration> =>
   Layer.provide(layer(options), ObjectStoreMemory.layer({ minimumPartSize: options?.minimumPartSize }))

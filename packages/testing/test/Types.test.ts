@@ -3,6 +3,7 @@ import { describe, expectTypeOf, it } from "@effect/vitest"
 import {
   type ObjectStorage,
   type ServiceApi,
+  type ServiceConfig,
   type SourceError,
   type TransferGate,
   Uploads,
@@ -10,7 +11,7 @@ import {
   UploadSources
 } from "@stevedore/core"
 import { type StorageRefused } from "@stevedore/server"
-import type { ConfigError, FastCheck } from "effect"
+import type { FastCheck } from "effect"
 import { Effect, type Layer } from "effect"
 import {
   Arbitraries,
@@ -33,9 +34,9 @@ type Services = ServiceApi.ServiceApi | ObjectStorage.ObjectStorage | TransferGa
 describe("the types of the layers", () => {
   it("provide the sandbox and the upload services, and require an object store unless they include it", () => {
     type Given = Sandbox.Sandbox | Services
-    expectTypeOf(SandboxLayer.memory()).toEqualTypeOf<Layer.Layer<Given, ConfigError.ConfigError>>()
+    expectTypeOf(SandboxLayer.memory()).toEqualTypeOf<Layer.Layer<Given, ServiceConfig.InvalidConfiguration>>()
     expectTypeOf(SandboxLayer.layer()).toEqualTypeOf<
-      Layer.Layer<Given, ConfigError.ConfigError, ObjectStore.ObjectStore>
+      Layer.Layer<Given, ServiceConfig.InvalidConfiguration, ObjectStore.ObjectStore>
     >()
     expectTypeOf(Sandbox.layer()).toEqualTypeOf<Layer.Layer<Sandbox.Sandbox, never, ObjectStore.ObjectStore>>()
     expectTypeOf(Sandbox.layerMemory()).toEqualTypeOf<Layer.Layer<Sandbox.Sandbox>>()
@@ -70,7 +71,7 @@ describe("the types of the layers", () => {
       | Expectation.ExpectationFailed
       | StorageRefused.StorageRefused
       | SourceError.SourceError
-      | ConfigError.ConfigError
+      | ServiceConfig.InvalidConfiguration
     >()
   })
 

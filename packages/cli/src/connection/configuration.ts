@@ -11,7 +11,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { readFile, warnOfOthers } from "../options/inputFile.js"
-import { fromConfigError, InvalidInput } from "../options/invalidInput.js"
+import { fromConfigError, fromConfiguration, InvalidInput } from "../options/invalidInput.js"
 import * as Proxy from "./proxy.js"
 import * as Transport from "./transport.js"
 
@@ -107,7 +107,10 @@ export const resolve = (
       profile: Option.getOrUndefined(Option.map(chosen, Config.succeed)),
       allowInsecureHttp: Config.succeed(given.allowInsecureHttp)
     })
-  }).pipe(Effect.catchIf((error) => error._tag === "ConfigError", (error) => Effect.fail(fromConfigError(error))))
+  }).pipe(Effect.catchTags({
+    ConfigError: (error) => Effect.fail(fromConfigError(error)),
+    InvalidConfiguration: (error) => Effect.fail(fromConfiguration(error))
+  }))
 
 /**
  * The service and the storage for this configuration, through the proxy that the environment names, if any; with

@@ -1,5 +1,6 @@
 /** Invalid input. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
+import type { InvalidConfiguration } from "@stevedore/core/ServiceConfig"
 import type * as ConfigError from "effect/ConfigError"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "../print/exitCode.js"
@@ -25,22 +26,17 @@ const remedies: Readonly<Record<string, string>> = {
   STEVEDORE_TOKEN: "set it to the token of the service, or give --token-file with a file that holds it"
 }
 
-/** A configuration problem as a message that names the variable and what to do. */
-export const fromConfigError = (error: ConfigError.ConfigError): InvalidInput => {
-  switch (error._op) {
-    case "And":
-    case "Or":
-      return fromConfigError(error.left)
-    case "MissingData": {
-      const variable = error.path.join("_")
-      return new InvalidInput({
-        input: variable,
-        problem: `not set: ${remedies[variable] ?? "set it, or give the option for it"}`
-      })
-    }
-    case "InvalidData":
-    case "SourceUnavailable":
-    case "Unsupported":
-      return new InvalidInput({ input: error.path.join("_") || "configuration", problem: error.message })
-  }
-}
+/** A setting of the service that is missing or malformed, with the option of the command for it. */
+export const fromConfiguration = ({ expected, field, problem, where }: InvalidConfiguration): InvalidInput =>
+  new InvalidInput({
+    input: where ?? field,
+    problem: problem === "missing"
+      ? `not set: ${remedies[where ?? field] ?? "set it, or give the option for it"}`
+      : `expected ${expected}`
+  })
+
+/** A variable that cannot be read. */
+export const fromConfigError = (error: ConfigError.ConfigError): InvalidInput =>
+  error._op === "And" || error._op === "Or"
+    ? fromConfigError(error.left)
+    : new InvalidInput({ input: error.path.join("_") || "configuration", problem: error.message })

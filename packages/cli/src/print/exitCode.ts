@@ -26,7 +26,12 @@ export const interrupted = 130
 export const hungUp = 129
 
 // what core refuses before any request
-const refusedInput: ReadonlySet<string> = new Set(["CheckpointMismatch", "InvalidListOption", "InvalidPageSize"])
+const refusedInput: ReadonlySet<string> = new Set([
+  "CheckpointMismatch",
+  "InvalidConfiguration",
+  "InvalidListOption",
+  "InvalidPageSize"
+])
 
 const tagOf = (error: unknown): string =>
   Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) ? error._tag : ""

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { InvalidConfiguration } from "@stevedore/core/ServiceConfig"
 import { NotFound, Unauthorized } from "@stevedore/core/ServiceError"
 import { Cause, ConfigError, Exit, FiberId } from "effect"
 import { InvalidInput } from "../../src/options/invalidInput.js"
@@ -9,7 +10,8 @@ import { UploadsFailed } from "../../src/upload/upload.js"
 const answer = { operation: "file", issues: [] }
 
 const codes: ReadonlyArray<readonly [string, unknown, number]> = [
-  ["invalid configuration", ConfigError.MissingData(["A"], ""), 2],
+  ["a variable that cannot be read", ConfigError.MissingData(["A"], ""), 2],
+  ["invalid configuration", new InvalidConfiguration({ field: "token", problem: "missing", expected: "a token" }), 2],
   ["invalid input", new InvalidInput({ input: "a", problem: "b" }), 2],
   ["a rejected token", new Unauthorized({ ...answer, status: 401 }), 3],
   ["another error of the service", new NotFound({ ...answer, status: 404 }), 1],

@@ -1,38 +1,23 @@
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
+import type * as SchemaIssue from "effect/SchemaIssue"
 
-/** @internal */
-export const invalid = (path: ReadonlyArray<string>, message: string): Config.ConfigError =>
-  new Config.ConfigError(
-    new Schema.SchemaError(new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message })))
-  )
+const pathIn = (issue: SchemaIssue.Issue): ReadonlyArray<PropertyKey> =>
+  issue._tag === "Pointer"
+    ? [...issue.path, ...pathIn(issue.issue)]
+    : "issue" in issue
+    ? pathIn(issue.issue)
+    : "issues" in issue
+    ? issue.issues.slice(0, 1).flatMap(pathIn)
+    : []
 
-const missing = (path: ReadonlyArray<string>, message: string): Config.ConfigError => invalid(path, message)
+const pathOf = ({ cause }: Config.ConfigError): ReadonlyArray<PropertyKey> =>
+  "issue" in cause ? pathIn(cause.issue) : []
 
-const checkedAt = <A, B>(
-  path: ReadonlyArray<string>,
-  config: Config.Config<A>,
-  check: (value: A) => Result.Result<B, string>
-): Config.Config<B> =>
-  Config.mapEffect(
-    config,
-    (value) => Effect.fromResult(Result.mapError(check(value), (problem) => invalid(path, problem)))
-  )
-
-const checked = <A, B>(
-  config: Config.Config<A>,
-  check: (value: A) => Result.Result<B, string>
-): Config.Config<B> => checkedAt([], config, check)
-
-const ofVariable = <A, B>(
-  name: string,
-  read: (name: string) => Config.Config<A>,
-  check: (value: A) => Result.Result<B, string>
-): Config.Config<B> => checkedAt([name], read(name), check)
-
-const orWhereMissing = <A>(config: Config.Config<A>, other: Config.Config<A>): Config.Config<A> =>
-  Config.flatMap(Config.option(config), Option.match({ onNone: () => other, onSome: Config.succeed }))
+// Only a Config that fails tells from which variable it reads: where nothing is set, each does
+const variableOf = <A>(config: Config.Config<A>): Effect.Effect<string> =>
+  Effect.match(Effect.andThen(config, config.parse(ConfigProvider.fromUnknown({}))), {
+    onFailure: (error) => pathOf(error).map(String).join("_"),
+    onSuccess: () => ""
+  })
