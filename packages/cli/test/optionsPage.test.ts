@@ -16,7 +16,7 @@ const table = (
   rows.length === 0 ? [] : ["", `| ${head.join(" | ")} |`, "|---|---|", ...rows.map((row) => `| ${row.join(" | ")} |`)]
 
 const ofOptions = (options: ReadonlyArray<Entry>) =>
-  table(["option", ""], options.map((entry) => [code(Command.option(entry)), cell(entry.help)]))
+  table(["option", "meaning"], options.map((entry) => [code(Command.option(entry)), cell(entry.help)]))
 
 const elsewhere = new Map(commands.flatMap(({ elsewhere, name, options, unneeded }) => [
   ...elsewhere.map((other) => [code(other), code(name)] as const),
@@ -38,7 +38,7 @@ const page = [
     code(Command.usage(command)),
     "",
     `${cell(command.help)}.`,
-    ...table(["argument", ""], command.args.map((entry) => [code(Command.argument(entry)), cell(entry.help)])),
+    ...table(["argument", "meaning"], command.args.map((entry) => [code(Command.argument(entry)), cell(entry.help)])),
     ...ofOptions(command.options.filter((entry) => !RootHelp.isShared(entry)))
   ]),
   "",

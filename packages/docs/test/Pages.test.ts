@@ -91,6 +91,17 @@ describe("the page about promises", () => {
   })
 })
 
+describe("a table in a page", () => {
+  it("has a name for each column", () => {
+    const unnamed = pages.filter((page) => page !== "packages/docs/guide/serve.md").flatMap((page) =>
+      named(readFileSync(`${root}${page}`, "utf8"), /^(\|.*\|)\n\| ?:?-{3}/gm)
+        .filter((head) => /\|\s*\|/.test(head))
+        .map((head) => `${page}: ${head}`)
+    )
+    assert.deepStrictEqual(unnamed, [])
+  })
+})
+
 describe("code in a page", () => {
   // the column of text on the site is as wide as this
   const columns = 80

@@ -69,7 +69,7 @@ export const markdown = (all: ReadonlyArray<Outcome>): string => {
     [
       `### ${title}`,
       "",
-      line(["Request", "S3", "Sandbox", "Real store", ""]),
+      line(["Request", "S3", "Sandbox", "Real store", "remark"]),
       "| --- | --- | --- | --- | --- |",
       ...all.filter(({ section }) => section === title).map(({ problems, row, sandbox, store }) =>
         line([
