@@ -11,7 +11,8 @@ export const isGenuine = (
   body: string,
   now: number
 ) => {
-  const [, seconds, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? []
+  const parts = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header)
+  const [, seconds, signature] = parts ?? []
   if (seconds === undefined || signature === undefined) return false
   const expected = createHmac("sha256", secret)
     .update(`${seconds}.${body}`)
@@ -26,7 +27,10 @@ export interface Delivery {
   readonly file: { readonly id: string; readonly name: string }
 }
 
-/** Hears of each event once, although it may come more often: `receiver(secret, Date.now, heard)`. */
+/**
+ * Hears of each event once, although it may come more often:
+ * `receiver(secret, Date.now, heard)`.
+ */
 export const receiver = (
   secret: string,
   clock: () => number,
