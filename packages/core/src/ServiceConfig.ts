@@ -84,8 +84,8 @@ export class InvalidConfiguration extends TaggedError<InvalidConfiguration>()("I
 }) {
   override get message(): string {
     return `The setting ${this.field} is ${this.problem}: expected ${this.expected}. Set ${
-      this.where === undefined ? `the option ${this.field}` : `the variable ${this.where}`
-    }, then start again.`
+      this.where ?? this.field
+    }.`
   }
 }
 

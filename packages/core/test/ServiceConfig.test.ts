@@ -308,7 +308,7 @@ describe("ServiceConfig", () => {
         assert.strictEqual(error.attempts, 0)
         assert.deepStrictEqual([error.field, error.problem, error.where], [field, problem, where])
         assert.isTrue(error.expected.startsWith(expected), error.expected)
-        assert.include(error.message, where === undefined ? `the option ${field}` : `the variable ${where}`)
+        assert.include(error.message, `Set ${where ?? field}.`)
         assert.notInclude(`${error}${JSON.stringify(error)}`, secret)
         assertSurvivesJson(ServiceConfig.InvalidConfiguration, error)
       }))
