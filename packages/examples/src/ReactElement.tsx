@@ -5,7 +5,8 @@ import type { ComponentProps } from "react"
 
 type Properties = Omit<ComponentProps<"stevedore-upload">, "ref">
 
-// React sets properties where it creates an element, but not where a server wrote it
+// React sets properties where it creates an element, but not where a server
+// wrote it
 export const Upload = ({ limits, linkOf, metadata, ...rest }: Properties) => (
   <stevedore-upload
     base-url="/api"

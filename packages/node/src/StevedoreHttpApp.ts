@@ -452,7 +452,7 @@ export {
    *   authorize: () => Effect.succeed("Ada"),
    *   permit: (_, call) =>
    *     "file" in call && call.file.size > 1_000_000
-   *       ? new StevedoreHttpApp.Refusal({ status: 413, code: "Plan", message: "At most 1 MB for free accounts." })
+   *       ? new StevedoreHttpApp.Refusal({ status: 413, code: "Plan", words: "At most 1 MB for free accounts." })
    *       : Effect.succeed(true)
    * })
    *

@@ -335,13 +335,13 @@ describe("StevedoreHttpApp", () => {
 
   it.effect("passes on what `authorize` and `permit` refuse with, and a status that is no visitor's as their own", () =>
     Effect.gen(function*() {
-      const message = "Only PDFs of invoices are accepted here."
+      const words = "Only PDFs of invoices are accepted here."
       const refusals = [
-        [{ message }, 401, "Unauthorized", 403, "Forbidden"],
-        [{ message, status: 422, code: "OnlyInvoices" }, 422, "OnlyInvoices", 422, "OnlyInvoices"],
-        [{ message, status: 451 }, 451, "Unauthorized", 451, "Forbidden"],
-        [{ message, status: 500 }, 401, "Unauthorized", 403, "Forbidden"],
-        [{ message, status: NaN }, 401, "Unauthorized", 403, "Forbidden"]
+        [{ words }, 401, "Unauthorized", 403, "Forbidden"],
+        [{ words, status: 422, code: "OnlyInvoices" }, 422, "OnlyInvoices", 422, "OnlyInvoices"],
+        [{ words, status: 451 }, 451, "Unauthorized", 451, "Forbidden"],
+        [{ words, status: 500 }, 401, "Unauthorized", 403, "Forbidden"],
+        [{ words, status: NaN }, 401, "Unauthorized", 403, "Forbidden"]
       ] as const
       for (const [given, ofUser, userCode, ofCall, callCode] of refusals) {
         const refusing = () => new StevedoreHttpApp.Refusal(given)
@@ -350,7 +350,7 @@ describe("StevedoreHttpApp", () => {
         for (const [app, status, code] of [[strangers, ofUser, userCode], [strict, ofCall, callCode]] as const) {
           const answer = yield* ask(initiate, { body: small }, app)
           assert.deepInclude(answer, { status })
-          assert.deepInclude(answer.json.errors[0], { code, message })
+          assert.deepInclude(answer.json.errors[0], { code, message: words })
         }
       }
       assert.deepStrictEqual(yield* asked, [])

@@ -225,7 +225,7 @@ class InProcessRequest extends Inspectable.Class implements HttpServerRequest.Ht
     return this.asWeb(({ urlParamsBody }) => urlParamsBody)
   }
   get arrayBuffer() {
-    return this.asWeb(({ arrayBuffer }) => arrayBuffer)
+    return Effect.map(collect(this.stream), (bytes) => Uint8Array.from(bytes).buffer)
   }
   modify(options: {
     readonly url?: string | undefined

@@ -1,9 +1,11 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as ErrorKind from "@stevedore/core/ErrorKind"
 import type { Issue, NotFound, ServiceError } from "@stevedore/core/ServiceError"
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 
 /** A response that is not a success, in the service's own envelope. */
 export class Refused extends Data.TaggedError("Refused")<{
@@ -13,15 +15,20 @@ export class Refused extends Data.TaggedError("Refused")<{
 }> {}
 
 /**
- * Why a user may not do something, for the page to tell: the `message` is for visitors, in their language, and stands in
+ * Why a user may not do something, for the page to tell: `words` are for visitors, in their language, and stand in
  * the row of the file. `code` is for the page's own script.
  */
-export class Refusal extends Data.TaggedError("Refusal")<{
-  readonly message: string
-  readonly code?: string | undefined
+export class Refusal extends Schema.TaggedError<Refusal>("@stevedore/node/Refusal")("Refusal", {
+  kind: ErrorKind.field("input"),
+  words: Schema.NonEmptyString,
+  code: Schema.optional(Schema.String),
   /** From 400 to 499. Defaults to 401 of `authorize`, and to 403 of `permit`. */
-  readonly status?: number | undefined
-}> {}
+  status: Schema.optional(Schema.Number)
+}) {
+  override get message(): string {
+    return this.words
+  }
+}
 
 const titles: Readonly<Record<number, readonly [code: string, title: string]>> = {
   400: ["ValidationError", "The request is not valid"],
