@@ -83,9 +83,7 @@ export class InvalidConfiguration extends TaggedError<InvalidConfiguration>()("I
   attempts: Recovery.noAttempts
 }) {
   override get message(): string {
-    return `The setting ${this.field} is ${this.problem}: expected ${this.expected}. Set ${
-      this.where ?? this.field
-    }.`
+    return `The setting ${this.field} is ${this.problem}: expected ${this.expected}. Set ${this.where ?? this.field}.`
   }
 }
 

@@ -13,6 +13,8 @@ const Told = Schema.decodeUnknownSync(Schema.parseJson(Schema.Struct({
   file: Schema.Struct({ name: Schema.String })
 })))
 
+const searchPath = process.env["PATH"]
+
 interface Step {
   readonly command: string
   readonly output: ReadonlyArray<string>
@@ -89,7 +91,7 @@ describe("a first day with one's own service", () => {
             for (const [at, id] of (line.match(ID) ?? []).entries()) ids.set(id, own[at] ?? "")
           }
         } else {
-          execFileSync("sh", ["-c", command], { cwd: folder, env: { PATH: process.env["PATH"], ...env } })
+          execFileSync("sh", ["-c", command], { cwd: folder, env: { PATH: searchPath, ...env } })
         }
       }
       yield* Effect.repeat(Effect.sleep("100 millis"), { until: () => heard.length === 2 })

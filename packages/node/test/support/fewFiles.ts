@@ -45,7 +45,7 @@ const program = Effect.gen(function*() {
   const options = { strategy: "multipart", parts: 3 } as const
   const source = yield* FileSource.fromPath(path)
   const { id } = yield* Uploads.upload(source, options)
-  yield* shortOf("a source", FileSource.fromPath(path))
+  yield* shortOf("a source", Effect.scoped(Effect.flatMap(FileSource.fromPath(path), (one) => one.open)))
   yield* shortOf(
     "a folder",
     Stream.runCollect(FileSource.fromDirectory(folder)).pipe(
