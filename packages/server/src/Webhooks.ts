@@ -52,7 +52,7 @@ export const Delivery = Schema.Struct({
 })
 
 /** @category models */
-export type Delivery = typeof Delivery.Type
+export interface Delivery extends Schema.Schema.Type<typeof Delivery> {}
 
 /**
  * The header of the signature: `t=SECONDS,v1=HEX`, the HMAC-SHA256 of `SECONDS.BODY` under the secret.
