@@ -46,6 +46,9 @@ const commands: ReadonlyArray<readonly [words: string, code: number, says: RegEx
   ["files show nobody --directory data", 2, /nobody/],
   ["files usage --directory data", 0, /^/],
   ["files stuck --directory data", 0, /^/],
+  ["files rm nobody --directory data", 2, /nobody/],
+  ["files verify --directory data", 0, /^/],
+  ["files resend --directory data", 0, /^/],
   ["bucket check", 2, /STEVEDORE_/],
   ["bucket setup", 2, /STEVEDORE_/],
   ["serve --directory data --port nonsense", 2, /port/],
@@ -60,7 +63,10 @@ const commands: ReadonlyArray<readonly [words: string, code: number, says: RegEx
   ["bulk cancel nobody", 2, /nobody/],
   ["bulk retry nobody", 2, /nobody/],
   ["bulk forget job", 0, /^/],
-  ["bulk run --files nonsense", 2, /files/]
+  ["bulk runners", 0, /^/],
+  ["bulk run --files nonsense", 2, /files/],
+  ["mcp", 2, /--root: give a directory/],
+  ["mcp --root nothing", 2, /nothing is not a directory/]
 ]
 
 describe("the command as it is packed", () => {
@@ -89,7 +95,14 @@ describe("the command as it is packed", () => {
     project = await install("command", {
       own: ["core", "node", "server", "testing", "cli", "bulk"],
       tarballs,
-      others: versionsOf(["@effect/sql", "@effect/sql-libsql", "@effect/sql-pg", "@effect/experimental"])
+      others: versionsOf([
+        "@effect/sql",
+        "@effect/sql-libsql",
+        "@effect/sql-pg",
+        "@effect/experimental",
+        "@effect/ai",
+        "@effect/rpc"
+      ])
     })
     mkdirSync(join(project, "folder"))
     writeFileSync(join(project, "folder/notes.txt"), "hello")

@@ -124,7 +124,11 @@ export const install = async (name: string, wanted: Wanted, folder = packed().fo
 }
 
 // needs peers that are optional
-const withPeers = ["@stevedore/server/NodeServe", "@stevedore/server/NodeProduction"]
+const withPeers = [
+  "@stevedore/server/NodeServe",
+  "@stevedore/server/NodeProduction",
+  ...["preact", "react", "solid", "svelte", "vue"].map((framework) => `@stevedore/browser/${framework}`)
+]
 
 /** The public modules of packages, by the name that their users write. */
 export const modulesOf = (those: ReadonlyArray<Package>): ReadonlyArray<string> =>
