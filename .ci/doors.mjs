@@ -64,7 +64,18 @@ export const doors = {
   },
   browser: {
     groups: {
-      [start]: ["element", "UploadQueue", "BrowserStevedore", "BlobSource", "words"],
+      [start]: [
+        "element",
+        "UploadQueue",
+        "BrowserStevedore",
+        "BlobSource",
+        "words",
+        "preact",
+        "react",
+        "solid",
+        "svelte",
+        "vue"
+      ],
       [adapters]: ["XhrObjectStorage", "BrowserLedger", "FileHandles", "IndexedDbKeyValueStore"],
       [tools]: ["UploadQueueStream", "Connectivity", "UnloadWarning", "ScreenWakeLock"],
       [records]: ["ElementModel", "UploadQueueModel", "WordsModel"]

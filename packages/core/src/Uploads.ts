@@ -182,6 +182,13 @@ export const hearing = (
   })
 
 /**
+ * Loads what an upload would load only when it needs it: where time is simulated, nobody waits for a disk.
+ *
+ * @internal
+ */
+export const loaded: Effect.Effect<void> = Effect.ignore(Run.firstByte)
+
+/**
  * Starts an upload and returns a handle to it. The upload ends with the scope.
  *
  * @example

@@ -1,4 +1,5 @@
 /** Time that passes as fast as the machine can: a program that waits for hours finishes in milliseconds. */
+import * as Uploads from "@stevedore/core/Uploads"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -125,6 +126,7 @@ export const run = <A, E, R>(
   options?: { readonly start?: number | undefined }
 ): Effect.Effect<A, E, R> =>
   Effect.gen(function*() {
+    yield* Uploads.loaded
     const { clock, goOn } = yield* clockFrom(options?.start)
     const activity = makeActivity()
     const fiber = yield* Effect.fork(activity.watch(Effect.withClock(effect, clock)))

@@ -240,8 +240,8 @@ const complete = (upload: Running, state: S.Completing): Step<FileRecord> =>
     )
   })
 
-// Only an answer that was lost needs it
-const firstByte = lazily(() => import("../download/firstByte.js"), () => undefined)
+/** Only an answer that was lost needs it. */
+export const firstByte = lazily(() => import("../download/firstByte.js"), () => undefined)
 
 /** Whether the content is there cannot be known without what reads it: then it is as if storage were out of reach. */
 const readFirstByte = ({ service: { baseUrl } }: Running, fileId: string) =>

@@ -1,4 +1,5 @@
-import { Cause, Exit, type Fiber, GlobalValue } from "effect"
+import { Uploads } from "@stevedore/core"
+import { Cause, Effect, Exit, type Fiber, GlobalValue } from "effect"
 import { Disk } from "./Disk.js"
 import type { History, Life } from "./History.js"
 import { Network } from "./Network.js"
@@ -9,6 +10,8 @@ import { ofSeed, type Scenario } from "./Scenario.js"
 import { Servers } from "./Servers.js"
 import { SimulatedSource } from "./Sources.js"
 import { World } from "./World.js"
+
+await Effect.runPromise(Uploads.loaded)
 
 // Longer than any upload may wait for anything: who does nothing for so long is not going to
 const longestSilence = 90 * 60_000
