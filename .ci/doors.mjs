@@ -83,7 +83,17 @@ export const doors = {
   },
   server: {
     groups: {
-      [start]: ["NodeServe", "NodeProduction", "Hooks", "ServerApp", "S3Bucket", "ServeSettings"],
+      [start]: [
+        "NodeServe",
+        "NodeProduction",
+        "Hooks",
+        "Webhooks",
+        "ServerApp",
+        "S3Bucket",
+        "ServeSettings",
+        "FileAudit",
+        "NodeMetrics"
+      ],
       [ports]: [
         "FileTable",
         "FileStore",
