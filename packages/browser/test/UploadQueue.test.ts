@@ -43,9 +43,9 @@ const keptFiles = [
 describe("UploadQueue", () => {
   it.scoped.each(
     [
-      ["limit", FaultScript.on("initiate").answer(429, "TooManyRequests", { retryAfter: 20 }), 20],
-      ["server", FaultScript.on("initiate").answer(503, "ServiceUnavailable", { retryAfter: 7 }), 7],
-      ["storage", FaultScript.on("put").answer(503, "SlowDown", { retryAfter: 9 }), 9]
+      ["limit", FaultScript.on("initiate").answer(429, "TooManyRequests", { retryAfter: 5 }), 5],
+      ["server", FaultScript.on("initiate").answer(503, "ServiceUnavailable", { retryAfter: 4 }), 4],
+      ["storage", FaultScript.on("put").answer(503, "SlowDown", { retryAfter: 3 }), 3]
     ] as const
   )(
     "says what a file waits for, and until when, and nothing once it goes on: %s",
