@@ -33,6 +33,12 @@ export const chromiumPath = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 ].find((path) => path !== "" && existsSync(path))
 
+const chromium = {
+  needs: "a Chromium",
+  install: "On Debian: apt-get install chromium. CHROMIUM_PATH names one that is elsewhere.",
+  probe: () => chromiumPath !== undefined
+}
+
 /** Where a machine has a Firefox, if it has one. @type {string | undefined} */
 export const firefoxPath = [
   process.env.FIREFOX_PATH ?? "",
@@ -105,15 +111,11 @@ export const optionalSuites = [
   },
   {
     files: "packages/browser/test/integration/chromium/**",
-    needs: "a Chromium",
-    install: "On Debian: apt-get install chromium. CHROMIUM_PATH names one that is elsewhere.",
-    probe: () => chromiumPath !== undefined
+    ...chromium
   },
   {
     files: "packages/examples/test/integration/Chromium*.test.ts",
-    needs: "a Chromium",
-    install: "On Debian: apt-get install chromium. CHROMIUM_PATH names one that is elsewhere.",
-    probe: () => chromiumPath !== undefined
+    ...chromium
   },
   {
     files: "packages/browser/test/integration/firefox/**",

@@ -72,8 +72,9 @@ const forgettingOld = (ledger: UploadLedger.Service): Effect.Effect<UploadLedger
   }))
 
 /**
- * A ledger in IndexedDB, or in memory where there is none. Its failures are logged, and the upload continues, but cannot be resumed later. Web Locks
- * ensure that two tabs never drive the same upload. No part waits for the previous one to be recorded.
+ * A ledger in IndexedDB, or in memory where there is none. Its failures are logged, and the upload continues, but cannot
+ * be resumed later. Web Locks ensure that two tabs never drive the same upload. No part waits for the previous one to be
+ * recorded.
  *
  * An upload that started more than 30 days ago is forgotten when a page starts its first upload.
  *

@@ -141,21 +141,15 @@ export interface SubmitOptions {
   readonly chunkSize?: number | undefined
 }
 
-/**
- * What a runner works on at this moment: a chunk of a job, with what has come of its files. One that is silent for longer than its
- * lease is taken for dead, and its chunk is given to another.
- *
- * @category models
- */
-export interface Working {
-  readonly runner: string
-  readonly job: string
-  readonly chunk: number
-  readonly uploaded: number
-  readonly failed: number
-  /** How long ago it said that it lives. */
-  readonly silentMillis: number
-}
+export type {
+  /**
+   * What a runner works on at this moment: a chunk of a job, with what has come of its files. One that is silent for longer than
+   * its lease is taken for dead, and its chunk is given to another.
+   *
+   * @category models
+   */
+  Working
+} from "./internal/jobRows.js"
 
 /**
  * All that can be done with jobs.
@@ -172,7 +166,7 @@ export interface Service {
   /** The names of all jobs, in the order in which they were submitted. */
   readonly names: Effect.Effect<ReadonlyArray<string>, SqlError>
   /** What runners work on, by their names. One that waits for work is not there. */
-  readonly working: Effect.Effect<ReadonlyArray<Working>, SqlError>
+  readonly working: Effect.Effect<ReadonlyArray<JobRows.Working>, SqlError>
 }
 
 /**
@@ -414,7 +408,7 @@ export const names: Effect.Effect<ReadonlyArray<string>, SqlError, Bulk> = Effec
  *
  * @category programs
  */
-export const working: Effect.Effect<ReadonlyArray<Working>, SqlError, Bulk> = Effect.flatMap(
+export const working: Effect.Effect<ReadonlyArray<JobRows.Working>, SqlError, Bulk> = Effect.flatMap(
   Bulk,
   ({ working }) => working
 )

@@ -1,10 +1,9 @@
 /** Where the files of a job are: what a manifest lists, and how a runner finds each again, on whichever machine. */
-import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as ServiceConfig from "@stevedore/core/ServiceConfig"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { InvalidSource, SourceUnreadable } from "@stevedore/core/SourceError"
+import * as Transport from "@stevedore/core/Transport"
 import type { UploadSource } from "@stevedore/core/UploadSource"
 import * as FileSource from "@stevedore/node/FileSource"
 import * as HttpSource from "@stevedore/node/HttpSource"
@@ -12,7 +11,6 @@ import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as EffectRecord from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -278,20 +276,6 @@ export const layerLocal = (options: { readonly host: string }): Layer.Layer<Bulk
  */
 export const layer = (options: Options): Layer.Layer<BulkSources> => Layer.effect(BulkSources, make(options))
 
-/** A client that follows redirects by itself would take the headers of an origin to another. */
-const withoutRedirects = HttpClient.transformResponse(<E, R>(
-  response: Effect.Effect<HttpClientResponse.HttpClientResponse, E, R>
-) =>
-  Effect.flatMap(
-    Effect.serviceOption(FetchHttpClient.RequestInit),
-    (init) =>
-      Effect.provideService(response, FetchHttpClient.RequestInit, {
-        ...Option.getOrUndefined(init),
-        redirect: "manual"
-      })
-  )
-)
-
 /**
  * For the files of web servers and object storage, which are read by ranges, by the `HttpClient` in force: see
  * {@link ranges}. The headers of an origin go to that origin alone: a redirect leads on without them. Fails with
@@ -314,7 +298,8 @@ export const layerHttp = (
   Layer.effect(
     BulkSources,
     Effect.gen(function*() {
-      const client = withoutRedirects(yield* HttpClient.HttpClient)
+      // one that follows them by itself would take the headers of an origin to another
+      const client = Transport.withoutRedirects(yield* HttpClient.HttpClient)
       const opens = yield* Effect.forEach(Object.entries(origins), ([origin, headers]) =>
         URL.canParse(origin) && new URL(origin).origin === origin
           ? Effect.succeed<readonly [string, Open]>([

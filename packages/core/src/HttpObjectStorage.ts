@@ -143,8 +143,8 @@ const get = (client: HttpClient.HttpClient): StorageTransport["get"] => (request
 }
 
 /**
- * The storage over any HTTP client that takes raw bodies and follows no redirects, as that of fetch is told to. Trace headers are switched off:
- * storage rejects unsigned headers, and it has no business with traces.
+ * The storage over any HTTP client that takes raw bodies and follows no redirects, as that of fetch is told to. Trace
+ * headers are switched off: storage rejects unsigned headers, and it has no business with traces.
  *
  * @category constructors
  */

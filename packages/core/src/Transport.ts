@@ -30,6 +30,15 @@ export type {
   Unanswered
 } from "./storage/send.js"
 
+export {
+  /**
+   * For who sends to addresses that have yet to be checked.
+   *
+   * @internal
+   */
+  withoutRedirects
+} from "./base/withoutRedirects.js"
+
 export type {
   /**
    * A response of storage: its status, its headers with names in lower case, and the start of its body.

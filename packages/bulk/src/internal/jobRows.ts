@@ -32,6 +32,16 @@ export interface SumsRow {
   readonly pace: number | null
 }
 
+export interface Working {
+  readonly runner: string
+  readonly job: string
+  readonly chunk: number
+  readonly uploaded: number
+  readonly failed: number
+  /** How long ago it said that it lives. */
+  readonly silentMillis: number
+}
+
 export interface EntryRow {
   readonly seq: number
   readonly path: string
@@ -91,14 +101,7 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
 
     all: answered(sql<{ readonly name: string }>`select name from bulk_job order by id`),
 
-    working: answered(sql<{
-      readonly runner: string
-      readonly job: string
-      readonly chunk: number
-      readonly uploaded: number
-      readonly failed: number
-      readonly silentMillis: number
-    }>`
+    working: answered(sql<Working>`
         select runner, name as job, n as chunk, uploaded, failed, ${clock} - seen_at as ${sql("silentMillis")}
         from bulk_chunk join bulk_job on bulk_job.id = job where bulk_chunk.state < 2 and runner is not null
         order by runner, job, n`),
