@@ -1,5 +1,6 @@
 /** What agents have asked to be uploaded, and how each ended: kept where the unfinished uploads are. */
 import * as FileSystem from "@effect/platform/FileSystem"
+import { UploadLedger } from "@stevedore/core/UploadLedger"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -37,8 +38,9 @@ export interface Known {
   readonly reached: Reached | undefined
 }
 
-export const isOver = ({ reached }: Known): boolean =>
-  reached !== undefined && reached.state !== "uploaded" && reached.state !== "importing"
+/** How it has ended; undefined if it has not. */
+export const endOf = (reached: Reached | undefined): "done" | "failed" | "cancelled" | undefined =>
+  reached === undefined || reached.state === "uploaded" || reached.state === "importing" ? undefined : reached.state
 
 const Line = Schema.parseJson(Schema.Union(Begun, Reached))
 
@@ -80,11 +82,17 @@ export const make: Effect.Effect<Journal, never, FileSystem.FileSystem> = Effect
     Effect.catchAll(read, ({ message }) => warn(`What was begun before cannot be read: ${message}`)),
     all
   )
+  const newest = Effect.sync(() =>
+    [...all.values()]
+      .filter(({ reached }, index) => endOf(reached) === undefined || index >= all.size - most)
+      .flatMap(({ begun, reached }) => reached === undefined ? [begun] : [begun, reached])
+      .map((line) => `${encode(line)}\n`).join("")
+  )
   yield* known
   if (all.size > 2 * most) {
-    const kept = [...all.values()].filter((one, index) => !isOver(one) || index >= all.size - most)
-    const text = kept.flatMap(({ begun, reached }) => reached === undefined ? [begun] : [begun, reached])
-    yield* Effect.ignore(lines.replace(Effect.sync(() => text.map((line) => `\n${encode(line)}\n`).join(""))))
+    // another server that begins now does the same
+    const { lock } = yield* UploadLedger
+    yield* Effect.ignore(Effect.scoped(Effect.whenEffect(Effect.zipRight(read, lines.replace(newest)), lock(file))))
   }
   return {
     add: (line) =>

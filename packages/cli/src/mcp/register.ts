@@ -46,14 +46,15 @@ export const registered = Effect.gen(function*() {
   const server = yield* McpServer
   const built = yield* tools
   for (const tool of Object.values(built.tools)) {
+    const isReading = Context.get(tool.annotations, Tool.Readonly)
     yield* server.addTool({
       tool: new McpSchema.Tool({
         name: tool.name,
         description: tool.description,
         inputSchema: Tool.getJsonSchemaFromSchemaAst(tool.parametersSchema.ast),
         annotations: new McpSchema.ToolAnnotations({
-          readOnlyHint: Context.get(tool.annotations, Tool.Readonly),
-          destructiveHint: Context.get(tool.annotations, Tool.Destructive)
+          readOnlyHint: isReading,
+          destructiveHint: !isReading && Context.get(tool.annotations, Tool.Destructive)
         })
       }),
       handle: (payload) =>

@@ -9,8 +9,6 @@ import * as Measure from "@stevedore/node/Measure"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
-import * as HashSet from "effect/HashSet"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
@@ -19,7 +17,7 @@ import * as Configuration from "../connection/configuration.js"
 import * as Politeness from "../connection/politeness.js"
 import * as Lists from "../list/list.js"
 import { InvalidInput } from "../options/invalidInput.js"
-import { Output } from "../print/output.js"
+import { loggedBy } from "../print/output.js"
 import * as Version from "../print/version.js"
 import type { Options } from "./options.js"
 import { type Refused, refused } from "./refused.js"
@@ -163,15 +161,6 @@ const handlers = (options: Options, roots: Roots.Roots, service: string) =>
     }
   }))
 
-// Everything but the protocol goes to standard error, and no path of this machine that is below no root
-const quietly = (roots: Roots.Roots) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(Output, ({ unsafeNote }) =>
-    Effect.locally(
-      effect,
-      FiberRef.currentLoggers,
-      HashSet.make(Logger.map(Logger.logfmtLogger, (line) => unsafeNote(roots.shown(line))))
-    ))
-
 /** Serves until its client closes standard input. */
 export const serve = (options: Options) =>
   Effect.gen(function*() {
@@ -193,5 +182,8 @@ export const serve = (options: Options) =>
       Layer.provide(Configuration.layer(options)),
       Layer.provide(Politeness.layer("mcp", options.limitRate))
     )
-    yield* Effect.raceFirst(Layer.launch(server), Deferred.await(closed)).pipe(quietly(roots))
+    yield* Effect.raceFirst(Layer.launch(server), Deferred.await(closed)).pipe(
+      // no path of this machine that is below no root
+      loggedBy(Logger.map(Logger.logfmtLogger, roots.shown))
+    )
   })

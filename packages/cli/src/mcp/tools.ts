@@ -63,7 +63,7 @@ const uploadStatus = Tool.make("upload_status", {
   },
   success: Transfer,
   failure: Failure
-}).annotate(Tool.Readonly, true).annotate(Tool.Destructive, false)
+}).annotate(Tool.Readonly, true)
 
 const cancel = Tool.make("cancel", {
   description:
@@ -93,14 +93,14 @@ const list = Tool.make("list", {
     message: Schema.String
   }),
   failure: Failure
-}).annotate(Tool.Readonly, true).annotate(Tool.Destructive, false)
+}).annotate(Tool.Readonly, true)
 
 const file = Tool.make("file", {
   description: "What the service knows of a file: name, media type, size and status. Never its content.",
   parameters: { file_id: fileId },
   success: Record,
   failure: Failure
-}).annotate(Tool.Readonly, true).annotate(Tool.Destructive, false)
+}).annotate(Tool.Readonly, true)
 
 const download = Tool.make("download", {
   description:
@@ -124,7 +124,7 @@ const doctor = Tool.make("doctor", {
     running: Schema.Number
   }),
   failure: Failure
-}).annotate(Tool.Readonly, true).annotate(Tool.Destructive, false)
+}).annotate(Tool.Readonly, true)
 
 /** The tools of the server. */
 export const tools = Toolkit.make(upload, uploadStatus, cancel, list, file, download, doctor)

@@ -18,6 +18,7 @@ import type * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
 import { basename } from "node:path"
 import * as HeldLedger from "../upload/heldLedger.js"
+import { madeSince } from "../upload/importing.js"
 import * as Journal from "./journal.js"
 import { refused } from "./refused.js"
 import type { Place, Roots } from "./roots.js"
@@ -80,17 +81,12 @@ export interface Transfers {
 
 const filesAtOnce = 4
 
-// A service's clock may be behind ours
-const clocksDiffer = 10 * 60_000
-
 /** Whether it will not move any more. */
 export const isOver = ({ state }: Standing): boolean => state === "done" || state === "failed" || state === "cancelled"
 
 const ofJournal = ({ begun, reached }: Journal.Known): Standing => ({
   ...nothing,
-  state: reached?.state === "done" || reached?.state === "failed" || reached?.state === "cancelled"
-    ? reached.state
-    : "waiting",
+  state: Journal.endOf(reached) ?? "waiting",
   fileId: reached?.file,
   reason: reached?.reason ?? `${basename(begun.path)} is uploaded by another process, or waits for its turn`
 })
@@ -104,7 +100,7 @@ const entryOf = (
   Effect.gen(function*() {
     const { file, project: projectId, title } = wish
     const made = before?.reached?.state === "importing"
-      ? yield* Imports.find({ projectId, title, since: new Date(before.begun.begunAt - clocksDiffer) })
+      ? yield* madeSince({ projectId, title }, before.begun.begunAt)
       : Option.none()
     if (Option.isNone(made)) yield* Imports.file({ fileId: file, projectId, title })
   })
@@ -175,7 +171,7 @@ export const make = (
     const send = (id: string, wish: Wish, transfer: Transfer) =>
       Effect.gen(function*() {
         const before = (yield* journal.known).get(id)
-        if (before !== undefined && Journal.isOver(before)) return before.reached?.file
+        if (Journal.endOf(before?.reached) !== undefined) return before?.reached?.file
         const file = before?.reached?.file ?? (yield* sendOnce(id, wish, transfer))
         const { place, project } = wish
         if (project !== undefined) {
@@ -245,7 +241,7 @@ export const make = (
 
     for (const [id, known] of yield* journal.known) {
       const { name, path, project } = known.begun
-      if (known.begun.service !== service || Journal.isOver(known)) continue
+      if (known.begun.service !== service || Journal.endOf(known.reached) !== undefined) continue
       const found = yield* Effect.either(roots.find(path))
       // another server may have other roots: it stays for one that has this
       if (found._tag === "Left") continue

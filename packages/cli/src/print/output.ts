@@ -2,7 +2,10 @@
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as HashSet from "effect/HashSet"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { stripVTControlCharacters } from "node:util"
@@ -72,6 +75,15 @@ export interface TerminalSize {
 
 /** The tag of the output. */
 export class Output extends Context.Tag("@stevedore/cli/Output")<Output, Service>() {}
+
+/** Logs to standard error by this logger, and by no other. */
+export const loggedBy =
+  (logger: Logger.Logger<unknown, string>) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Output> =>
+    Effect.flatMap(
+      Output,
+      ({ unsafeNote }) => Effect.locally(effect, FiberRef.currentLoggers, HashSet.make(Logger.map(logger, unsafeNote)))
+    )
 
 /** The same output without optional lines: only results and failures. */
 export const quiet = (output: Service): Service => ({

@@ -6,9 +6,7 @@ import * as ServeSettings from "@stevedore/server/ServeSettings"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as FiberRef from "effect/FiberRef"
 import { identity } from "effect/Function"
-import * as HashSet from "effect/HashSet"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
@@ -21,7 +19,7 @@ import * as Installed from "../options/installed.js"
 import { InvalidInput } from "../options/invalidInput.js"
 import { levelOf } from "../options/shared.js"
 import { endingWell } from "../print/askedToEnd.js"
-import { Output, type OutputFailed } from "../print/output.js"
+import { loggedBy, Output, type OutputFailed } from "../print/output.js"
 import type { Serving } from "../print/reports.js"
 import * as ServeInstalled from "./installed.js"
 import { settingInvalid } from "./settingInvalid.js"
@@ -165,15 +163,12 @@ const inBucket = (options: Options, basePath: string | undefined, settings: Serv
 /** With a log as the options say, or else the environment: each request has a line in it. */
 const logged = <A, E, R>(options: Options, serving: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
-    const { unsafeNote } = yield* Output
     const formatSet = yield* Effect.mapError(ServeSettings.logFormat, settingInvalid)
     const format = Option.orElse(options.logFormat, () => formatSet)
     const levelSet = yield* Effect.mapError(ServeSettings.logLevel, settingInvalid)
     const level = Option.orElse(options.logLevel, () => options.verbose ? Option.some("debug") : levelSet)
     return yield* serving.pipe(
-      Option.contains(format, "json")
-        ? Effect.locally(FiberRef.currentLoggers, HashSet.make(Logger.map(Logger.jsonLogger, unsafeNote)))
-        : identity,
+      Option.contains(format, "json") ? loggedBy(Logger.jsonLogger) : identity,
       Logger.withMinimumLogLevel(Option.getOrElse(Option.flatMap(level, levelOf), () => LogLevel.Info))
     )
   })

@@ -34,10 +34,9 @@ const fieldsOf = ({ file }: Wanted): Readonly<Record<string, string>> | undefine
 // A service's clock may be behind ours
 const clocksDiffer = 10 * 60_000
 
-const since = (date: string): Date => new Date(Date.parse(date) - clocksDiffer)
-
-const foundBefore = (wanted: Wanted, at: string) =>
-  Imports.find({ projectId: wanted.projectId, title: titleOf(wanted), since: since(at) })
+/** The entry that an import has made which may have begun at this time, in milliseconds since 1970, or later. */
+export const madeSince = (of: { readonly projectId: string; readonly title: string }, begunAt: number) =>
+  Imports.find({ ...of, since: new Date(begunAt - clocksDiffer) })
 
 /**
  * Imports a file, unless the manifest says that it was imported into this project. The manifest says `begun` from before
@@ -49,6 +48,7 @@ export const importing = (
 ): Effect.Effect<void, ServiceError | ListError, ServiceApi> =>
   Effect.gen(function*() {
     const { file, fileId, projectId } = wanted
+    const title = titleOf(wanted)
     const known = Option.filter(yield* manifest.find(file.real), (one) => one.fileId === fileId)
     const before = Option.fromNullable(Option.getOrUndefined(known)?.imports?.[projectId])
     if (Option.exists(before, ({ state }) => state === "done")) return
@@ -61,10 +61,12 @@ export const importing = (
             imports: { ...one.imports, [projectId]: { state, at, ...(id === undefined ? {} : { id }) } }
           })
       })
-    const made = Option.flatten(yield* Effect.transposeMapOption(before, ({ at }) => foundBefore(wanted, at)))
+    const made = Option.flatten(
+      yield* Effect.transposeMapOption(before, ({ at }) => madeSince({ projectId, title }, Date.parse(at)))
+    )
     const now = yield* Remembered.now
     if (Option.isSome(made)) return yield* note("done", now, made.value.id)
     yield* note("begun", now)
-    const { id } = yield* Imports.file({ fileId, projectId, title: titleOf(wanted), fields: fieldsOf(wanted) })
+    const { id } = yield* Imports.file({ fileId, projectId, title, fields: fieldsOf(wanted) })
     yield* note("done", yield* Remembered.now, id)
   })
