@@ -163,7 +163,8 @@ export const prepared = (
         })
         assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => String(name)).sort(), names)
         const { breaches } = yield* sandbox.report
-        assert.deepStrictEqual(breaches.filter(({ rule }) => !inevitable.includes(rule)), [])
+        const broken = breaches.filter(({ rule }) => !inevitable.includes(rule))
+        assert.deepStrictEqual(broken, [], broken.map((breach) => JSON.stringify(breach)).join("\n"))
         const left = Effect.flatMap(
           SqlClient,
           (sql) => sql`select job, seq from bulk_ledger union all select job, seq from bulk_receipt`
