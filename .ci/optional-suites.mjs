@@ -72,6 +72,9 @@ export const postgresPath = [
   ...(existsSync(clusters) ? readdirSync(clusters) : []).map((version) => `${clusters}/${version}/bin`)
 ].find((path) => path !== "" && existsSync(`${path}/initdb`))
 
+/** Where Debian has PgBouncer. */
+export const pgBouncerPath = "/usr/sbin/pgbouncer"
+
 // within a namespace of its own, which ends with it
 const hasNamespaces = process.getuid?.() === 0 &&
   spawnSync("unshare", ["--net", "ip", "link", "add", "name", "one", "type", "veth", "peer", "name", "two"]).status ===
@@ -99,9 +102,15 @@ export const optionalSuites = [
   },
   {
     files: "packages/server/test/integration/PostgresStorageDeploys.test.ts",
-    needs: "nginx",
-    install: "On Debian: apt-get install nginx-light.",
-    probe: () => existsSync("/usr/sbin/nginx")
+    needs: "nginx and PgBouncer",
+    install: "On Debian: apt-get install nginx-light pgbouncer.",
+    probe: () => ["/usr/sbin/nginx", pgBouncerPath].every((path) => existsSync(path))
+  },
+  {
+    files: "packages/bulk/test/integration/PostgresProcesses.test.ts",
+    needs: "PgBouncer",
+    install: "On Debian: apt-get install pgbouncer.",
+    probe: () => existsSync(pgBouncerPath)
   },
   {
     files: "packages/server/test/integration/Proxies.test.ts",

@@ -135,6 +135,23 @@ layer(Layer.scoped(Prepared, Effect.all({ postgres, runner: script("runner") }))
     120_000
   )
 
+  it.scoped(
+    "share four connections behind PgBouncer in transaction mode, and one of them dies",
+    () =>
+      Effect.gen(function*() {
+        const { postgres } = yield* Prepared
+        const behind = yield* postgres.pooled
+        const { database, proof, reached, runner } = yield* job("pooled", 60)
+        const pooled = runner(behind(database.url))
+        const first = yield* pooled
+        yield* pooled
+        yield* reached(8)
+        yield* first.signal("SIGKILL")
+        yield* proof
+      }),
+    120_000
+  )
+
   it.scoped("do not hold up the others when they are frozen within a statement", () =>
     Effect.gen(function*() {
       const { heldBy, proofAfterFreezing, reached, runner, sql } = yield* job("within", 40)

@@ -2,11 +2,11 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { Effect, Redacted, Schedule } from "effect"
 import type { ChildProcess } from "node:child_process"
 import { execFileSync, spawn } from "node:child_process"
-import { chownSync, mkdtempSync, rmSync } from "node:fs"
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "../../../../.ci/free-port.mjs"
-import { postgresPath } from "../../../../.ci/optional-suites.mjs"
+import { pgBouncerPath, postgresPath } from "../../../../.ci/optional-suites.mjs"
 
 const binary = (name: string): string => join(postgresPath ?? "", name)
 
@@ -97,7 +97,45 @@ export const postgres = Effect.gen(function*() {
       })).pipe(Effect.provide(layer))
     return { port: there, pid: child.pid, promote: run("pg_ctl", ["promote", "-D", place, "-w"]) }
   })
-  return { url, layer, named, crash: stop("SIGQUIT"), start, standby }
+  /**
+   * PgBouncer before it, as Debian ships it, in transaction mode: four connections for all clients, and each statement or
+   * transaction gets another one.
+   */
+  const pooled = Effect.gen(function*() {
+    const there = yield* Effect.promise(freePort)
+    const file = join(folder, "pgbouncer.ini")
+    writeFileSync(
+      file,
+      `[databases]
+* = host=127.0.0.1 port=${port} user=bulk
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${there}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 4
+ignore_startup_parameters = extra_float_digits
+logfile = ${folder}/pgbouncer.log
+`
+    )
+    yield* Effect.acquireRelease(
+      Effect.sync(() => spawn(pgBouncerPath, [file], { ...owner, cwd: folder, stdio: "ignore" })),
+      (child) =>
+        Effect.async<void>((resume) => {
+          if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+          child.once("exit", () => resume(Effect.void))
+          child.kill("SIGQUIT")
+        })
+    )
+    /** The address of a database behind it. */
+    return (url: string) => {
+      const behind = new URL(url)
+      behind.port = String(there)
+      return behind.href
+    }
+  })
+  return { url, layer, named, crash: stop("SIGQUIT"), start, standby, pooled }
 })
 
 export type Postgres = Effect.Effect.Success<typeof postgres>

@@ -170,6 +170,25 @@ describe("a deployment over PostgreSQL and a bucket", () => {
     240_000
   )
 
+  it.scopedLive(
+    "fails no upload behind PgBouncer in transaction mode, with two instances on four connections",
+    () =>
+      Effect.gen(function*() {
+        const service = yield* prepared
+        const behind = yield* service.database.pooled
+        const pooled = { STEVEDORE_SERVE_DATABASE_URL: behind(service.database.url) }
+        const instances = [yield* service.start(pooled), yield* service.start(pooled)]
+        const told: Array<string> = []
+        const loads = Effect.forEach(instances, ({ baseUrl }) => load(service, baseUrl, told), {
+          concurrency: "unbounded",
+          discard: true
+        })
+        yield* Effect.timeoutOption(loads, "6 seconds")
+        yield* checked(service, told)
+      }),
+    240_000
+  )
+
   it.scopedLive("is compared with its bucket, both ways, while it runs", () =>
     Effect.gen(function*() {
       const service = yield* prepared
