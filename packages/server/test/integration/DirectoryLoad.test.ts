@@ -1,7 +1,10 @@
+import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Uploads } from "@stevedore/core"
+import { FileSource, NodeStevedore } from "@stevedore/node"
+import { Effect, Redacted, Schema } from "effect"
 import { createHash } from "node:crypto"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { closeSync, ftruncateSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Processes from "../support/processes.js"
@@ -24,15 +27,84 @@ const contentOf = (name: string) => createHash("sha256").update(name).digest().t
 const memoryOf = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024
 
+const temporary = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "stevedore-load-"))),
+  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+)
+
+const MIB = 2 ** 20
+
+// the largest that the contract allows, at night
+const largest = process.env["STEVEDORE_NIGHTLY"] === "1" ? 10_000_000_000 : 256 * MIB
+
+/** Mostly holes; each MiB begins with its number. */
+const writeNumbered = (path: string, size: number) => {
+  const file = openSync(path, "w")
+  ftruncateSync(file, size)
+  for (let at = 0; at < size - 8; at += MIB) writeSync(file, numberedAt(at), 0, 8, at)
+  closeSync(file)
+}
+
+const numberedAt = (at: number) => {
+  const number = Buffer.alloc(8)
+  number.writeBigUInt64LE(BigInt(at))
+  return number
+}
+
+/** Where a body is not as `writeNumbered` has written it. */
+const wrongAt = async (body: AsyncIterable<Uint8Array>, size: number) => {
+  let at = 0
+  let rest: Uint8Array = new Uint8Array(0)
+  for await (const chunk of body) {
+    rest = Buffer.concat([rest, chunk])
+    while (rest.length > 0 && rest.length >= Math.min(MIB, size - at)) {
+      const one = rest.subarray(0, MIB)
+      const expected = Buffer.alloc(one.length)
+      numberedAt(at).copy(expected)
+      if (!expected.equals(one)) return at
+      at += one.length
+      rest = rest.subarray(one.length)
+    }
+  }
+  return at === size ? undefined : at
+}
+
 describe("a service over a directory", () => {
+  it.scopedLive(
+    "takes the largest file in parts and gives it back, within the memory of a small one",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* temporary
+        const program = yield* Processes.script("directoryInstance")
+        const { baseUrl, pid } = yield* Processes.instance(program, { DIRECTORY: `${directory}/data` })
+        const token = readFileSync(`${directory}/data/token`, "utf8")
+        const path = join(directory, "largest.bin")
+        writeNumbered(path, largest)
+        const source = yield* FileSource.fromPath(path)
+        const { id } = yield* Uploads.upload(source).pipe(
+          Effect.provide(NodeStevedore.layer({
+            baseUrl,
+            token: Redacted.make(token),
+            ledger: false,
+            allowInsecureHttp: true
+          }))
+        )
+        const response = yield* Effect.promise(() =>
+          fetch(`${baseUrl}/v1/files/${id}/download`, { headers: { authorization: `Bearer ${token}` } })
+        )
+        assert.strictEqual(response.headers.get("content-length"), String(largest))
+        assert.isNotNull(response.body)
+        assert.isUndefined(yield* Effect.promise(async () => response.body && wrongAt(response.body, largest)))
+        assert.isBelow(memoryOf(pid), 250)
+      }).pipe(Effect.provide(NodeContext.layer)),
+    600_000
+  )
+
   it.scopedLive(
     "takes a thousand uploads at once, again and again, with all reads between, and keeps its memory",
     () =>
       Effect.gen(function*() {
-        const directory = yield* Effect.acquireRelease(
-          Effect.sync(() => mkdtempSync(join(tmpdir(), "stevedore-load-"))),
-          (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
-        )
+        const directory = yield* temporary
         const program = yield* Processes.script("directoryInstance")
         const { baseUrl, output, pid, signal } = yield* Processes.instance(program, {
           DIRECTORY: `${directory}/data`,

@@ -77,6 +77,27 @@ describe("instances over PostgreSQL and a bucket", () => {
     }), 240_000)
 
   it.scopedLive.each(["before", "after"] as const)(
+    "answer a Complete that is under way when one is asked to end %s the store completes it",
+    (when) =>
+      Effect.gen(function*() {
+        const service = yield* prepared
+        const through = yield* Cluster.gate
+        const first = yield* service.start({}, through)
+        const session = sessionOf(yield* initiateLarge(service, first))
+        const listed = yield* sent(session)
+        through[when] = (method, target) => {
+          if (isComplete(method, target)) Effect.runSync(first.signal("SIGTERM"))
+          return false
+        }
+        const path = `/v2/files/${session.id}/large-upload/complete`
+        assert.strictEqual((yield* service.call(first, "POST", path, listed)).status, 200)
+        assert.include([0, 130], yield* first.ended)
+        assert.deepStrictEqual((yield* service.states).map(({ state }) => state), ["finalized"])
+      }),
+    240_000
+  )
+
+  it.scopedLive.each(["before", "after"] as const)(
     "end what has expired, if one is killed %s the store ends it",
     (when) =>
       Effect.gen(function*() {
