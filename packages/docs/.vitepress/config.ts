@@ -8,7 +8,7 @@ import { tables } from "./tables.js"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-// made with the pages of the reference, by .ci/api-pages.mjs
+// made with the pages of the reference, by scripts/reference.mjs
 const referenceFile = `${root}/packages/docs/api/sidebar.json`
 const reference: Array<DefaultTheme.SidebarItem> = existsSync(referenceFile)
   ? JSON.parse(readFileSync(referenceFile, "utf8"))

@@ -1,7 +1,7 @@
 // What people search for, in the index of the site as it was built: the right page is among the first three.
 import MiniSearch from "minisearch"
 import { readdirSync } from "node:fs"
-import { root } from "./packages.mjs"
+import { root } from "../../../.ci/packages.mjs"
 
 const searches = {
   "tutorial": "/guide/tutorial",

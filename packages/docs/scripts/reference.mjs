@@ -2,8 +2,8 @@
 // package, and the sidebar, in packages/docs/api, which nobody edits and git does not keep.
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { packages, root } from "../../../.ci/packages.mjs"
 import { doors } from "./doors.mjs"
-import { packages, root } from "./packages.mjs"
 
 const target = `${root}/packages/docs/api`
 const docgen = `${root}/.cache/reference`
@@ -90,7 +90,7 @@ const groups = published.map(({ directory, name, path }) => {
     ...known.filter((module) => !hides && !modules.includes(module)).map((module) => `${module} is in no group`),
     ...modules.filter((module) => !known.includes(module)).map((module) => `${module} does not exist`)
   ]
-  if (lost.length > 0) throw new Error(`.ci/doors.mjs, ${name}: ${lost.join(", ")}`)
+  if (lost.length > 0) throw new Error(`doors.mjs, ${name}: ${lost.join(", ")}`)
   /** @param {string} module */
   const rowOf = (module) => {
     const { about, body } = read(readFileSync(`${folder}/${module}.ts.md`, "utf8"))
