@@ -486,7 +486,13 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       assert.strictEqual(yield* Effect.promise(() => page.evaluate(() => Reflect.get(window, "regions"))), 1)
       yield* choose(page, [text("a.txt")])
       yield* Effect.promise(() => page.getByRole("alert").getByText("Something on this site does not work").waitFor())
-      assert.deepStrictEqual(yield* said, ["Uploading 1 file.", "0 of 1 file uploaded, 1 failed."])
+      // how far it is may be said in between, where that takes long
+      const beforehand = yield* said
+      assert.deepStrictEqual([beforehand[0], beforehand.at(-1)], [
+        "Uploading 1 file.",
+        "0 of 1 file uploaded, 1 failed."
+      ])
+      assert.isAtMost(beforehand.length, 3)
       const away = (isAway: boolean) => Effect.promise(() => page.context().setOffline(isAway))
       yield* away(true)
       yield* Effect.promise(() => page.locator("#offline").waitFor())
