@@ -16,21 +16,31 @@ import { inOwnFiber } from "./base/ownFiber.js"
 import * as Metrics from "./Metrics.js"
 import type { ObjectStorage } from "./ObjectStorage.js"
 import { ServiceApi } from "./ServiceApi.js"
+import type { TransferGate } from "./TransferGate.js"
 import * as UploadRun from "./upload/control.js"
 import * as Counts from "./upload/counts.js"
 import { mapUnordered } from "./upload/mapUnordered.js"
-import type { Requirements } from "./upload/run.js"
 import * as Run from "./upload/run.js"
 import type { UploadState } from "./upload/runState.js"
 import * as State from "./upload/runState.js"
-import { UploadedFile } from "./upload/uploadedFile.js"
 import * as UploadVerification from "./upload/verification.js"
+import * as File from "./UploadedFile.js"
+import type { UploadedFile } from "./UploadedFile.js"
 import type { ContentDiffers, ContentUnverified, UploadError } from "./UploadError.js"
 import type { UploadEvent } from "./UploadEvent.js"
 import type { UploadOptions } from "./UploadOptions.js"
 import * as Options from "./UploadOptions.js"
 import type { UploadProgress } from "./UploadProgress.js"
 import type { UploadSource } from "./UploadSource.js"
+
+// A hover shows what has a name of this module as `Uploads.Requirements`, and what has none as one word
+type Requirements = ServiceApi | ObjectStorage | TransferGate
+
+type Required = Requirements
+
+type Uploaded = UploadedFile
+
+const Uploaded = File.UploadedFile
 
 export type {
   /**
@@ -39,7 +49,7 @@ export type {
    *
    * @category models
    */
-  Requirements
+  Required as Requirements
 }
 
 export {
@@ -48,7 +58,7 @@ export {
    *
    * @category models
    */
-  UploadedFile
+  Uploaded as UploadedFile
 }
 
 /**

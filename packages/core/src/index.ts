@@ -62,6 +62,15 @@ export * as Transport from "./Transport.js"
 
 export * as TransferGate from "./TransferGate.js"
 
+export type {
+  /**
+   * The result of an upload under its own name, for programs that take and pass it. Its Schema is `Uploads.UploadedFile`.
+   *
+   * @category models
+   */
+  UploadedFile
+} from "./UploadedFile.js"
+
 export * as UploadError from "./UploadError.js"
 
 export * as UploadEvent from "./UploadEvent.js"

@@ -35,7 +35,7 @@ import type * as List from "../src/list/list.js"
 import * as Pages from "../src/list/pages.js"
 import type * as Page from "../src/service/page.js"
 import type * as UploadOutcome from "../src/upload/outcome.js"
-import type * as UploadedFile from "../src/upload/uploadedFile.js"
+import type * as UploadedFile from "../src/UploadedFile.js"
 
 const source = UploadSources.fromBytes("notes.txt", new Uint8Array([1]))
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Uploads, UploadSources } from "@stevedore/core"
 import { FaultScript, SandboxLayer } from "@stevedore/testing"
 import { Effect, FastCheck, Schema } from "effect"
-import * as UploadedFile from "../src/upload/uploadedFile.js"
+import * as UploadedFile from "../src/UploadedFile.js"
 
 const Json = Schema.parseJson(UploadedFile.UploadedFile)
 

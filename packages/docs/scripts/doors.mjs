@@ -30,6 +30,7 @@ export const doors = {
         "BandwidthLimit"
       ],
       [records]: [
+        "UploadedFile",
         "UploadProgress",
         "Measure",
         "UploadEvent",

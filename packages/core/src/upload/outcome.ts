@@ -2,8 +2,8 @@
 import * as Schema from "effect/Schema"
 import { AnyNumber } from "../Recovery.js"
 import { SourceFingerprint } from "../source/fingerprint.js"
+import { UploadedFile } from "../UploadedFile.js"
 import { UploadError } from "../UploadError.js"
-import { UploadedFile } from "./uploadedFile.js"
 
 /**
  * The description of a source, without the source itself. It also covers a source that was refused, whose size may be

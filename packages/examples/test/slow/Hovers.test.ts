@@ -51,17 +51,18 @@ const hover = (name: string): string => {
 
 describe("what an editor shows", () => {
   it.each([
-    ["file ", "const file: Uploads.UploadedFile"],
+    ["file ", "const file: UploadedFile"],
     ["record ", "const record: FileRecord"],
     ["projects ", "const projects: Chunk<Project>"],
     ["page ", "const page: Lists.Page<Contact>"],
     [
       "upload ",
-      "const upload: (source: UploadSource, options?: UploadOptions) => Effect.Effect<Uploads.UploadedFile, UploadError, " +
-      "Uploads.Requirements>"
+      "const upload: (source: UploadSource, options?: UploadOptions) => Effect.Effect<UploadedFile, UploadError, " +
+      "Requirements>"
     ]
   ])("of %sis a name", (name, shown) => {
     assert.strictEqual(hover(name), shown)
+    assert.isAtMost(shown.length, 120)
   })
 
   it("of a model of any door is its name, and not its fields", () => {

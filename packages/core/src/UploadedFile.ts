@@ -1,8 +1,8 @@
 /** The result of an upload. */
 import * as Schema from "effect/Schema"
-import { openRecord } from "../base/openRecord.js"
-import { Checksum } from "../Checksum.js"
-import { FileRecord } from "../FileRecord.js"
+import { openRecord } from "./base/openRecord.js"
+import { Checksum } from "./Checksum.js"
+import { FileRecord } from "./FileRecord.js"
 
 const { extra: _, ...fields } = FileRecord.to.fields
 
@@ -13,6 +13,8 @@ const ours = { ours: true }
  * one that the upload was opened with. Name, media type and size are those of the source where the service did not
  * report them. What else it reported is in `extra`, a field that it calls `sent` too. It can cross queues and journals as
  * JSON.
+ *
+ * @category models
  */
 export const UploadedFile = openRecord("UploadedFile", {
   ...fields,
@@ -31,4 +33,5 @@ export const UploadedFile = openRecord("UploadedFile", {
   })
 }, ours)
 
+/** @category models */
 export interface UploadedFile extends Schema.Schema.Type<typeof UploadedFile> {}
