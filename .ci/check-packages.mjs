@@ -1,10 +1,11 @@
 // Checks what would be published: that every package says who may use it, where and how; that a program can name every type
-// it infers from a package; publint and attw on every package; and that every public module can be imported by the name its
-// users write.
+// it infers from a package; publint and attw on every package; that every public module can be imported by the name its
+// users write; and that an editor offers nothing of it that is internal.
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { pathToFileURL } from "node:url"
+import { internals } from "./internals.mjs"
 import { packages, packagesForEffect4, root } from "./packages.mjs"
 import { unnameable } from "./unnameable.mjs"
 
@@ -133,6 +134,15 @@ for (const { name: named, path, published } of [...packages, ...packagesForEffec
   failures += broken.length
   console.log(
     broken.length === 0 ? `ok   ${name}: ${specifiers.length} modules imported` : `FAIL import ${broken.join("\n")}`
+  )
+}
+
+for (const line of [packages, packagesForEffect4]) {
+  const built = line.filter(({ path, published }) => published && existsSync(`${path}/dist`)).map(({ path }) => path)
+  const wrong = internals(built)
+  failures += wrong.length
+  console.log(
+    wrong.length === 0 ? `ok   ${built.length} packages offer nothing internal` : `FAIL ${wrong.join("\nFAIL ")}`
   )
 }
 

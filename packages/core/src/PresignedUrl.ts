@@ -16,11 +16,7 @@ import { wholeNumber } from "./base/wholeNumber.js"
 import type { Query } from "./storage/urlDialects.js"
 import { signedHeadersOf, validityOf } from "./storage/urlDialects.js"
 
-/** @internal */
-export const TypeId: unique symbol = Symbol.for("@stevedore/core/PresignedUrl")
-
-/** @internal */
-export type TypeId = typeof TypeId
+const TypeId: unique symbol = Symbol.for("@stevedore/core/PresignedUrl")
 
 /**
  * A pre-signed http or https URL. What is safe to print is public; only {@link reveal} gives access to the signed
@@ -30,7 +26,7 @@ export type TypeId = typeof TypeId
  * @category models
  */
 export class PresignedUrl implements Equal.Equal {
-  readonly [TypeId]: TypeId = TypeId
+  readonly [TypeId]: typeof TypeId = TypeId
   /** Such as `https://bucket.host:443`; safe to print. */
   readonly origin: string
   /** The path as given; safe to print. */

@@ -11,9 +11,10 @@ import type * as ServiceProfile from "./ServiceProfile.js"
 import { SourceFingerprint } from "./source/fingerprint.js"
 import { checkDescription } from "./source/limits.js"
 import { InvalidSource } from "./SourceError.js"
+import type { CheckedOptions } from "./upload/checkedOptions.js"
 import type { Verification } from "./upload/resume.js"
 import { InvalidUploadOption } from "./UploadError.js"
-import type { Strategy, UploadPlan } from "./UploadPlan.js"
+import type { Strategy } from "./UploadPlan.js"
 import * as Plan from "./UploadPlan.js"
 import type { UploadSource } from "./UploadSource.js"
 
@@ -105,22 +106,6 @@ export const UploadOptions = /* #__PURE__ */ Schema.Struct({
   unfinished: Schema.optional(Schema.String),
   metadata: Schema.optional(Metadata.Metadata)
 }).annotations({ identifier: "UploadOptions" }).pipe(closed)
-
-/**
- * The options with all defaults filled in.
- *
- * @internal
- */
-export interface CheckedOptions {
-  readonly plan: UploadPlan
-  readonly concurrency: number
-  readonly maxSessions: number
-  readonly resume: boolean
-  readonly verify: Verification
-  readonly onImpossible: "fail" | "continue"
-  readonly unfinished: string | undefined
-  readonly metadata: Metadata.Metadata | undefined
-}
 
 /**
  * A count that a caller asks for, made a whole number from 1 that a Stream can count up to. What is not a number, as

@@ -11,10 +11,10 @@ import type { Service } from "../ServiceApi.js"
 import type { SourceError } from "../SourceError.js"
 import type { UploadError } from "../UploadError.js"
 import type { Unfinished } from "../UploadLedger.js"
-import type { CheckedOptions } from "../UploadOptions.js"
 import type { ByteRange } from "../UploadPlan.js"
 import type { PartReceipt, UploadSession } from "../UploadSession.js"
 import type { UploadSource } from "../UploadSource.js"
+import type { CheckedOptions } from "./checkedOptions.js"
 
 /** What does not change while an upload runs. */
 export interface Terms {

@@ -6,12 +6,12 @@ import {
   ServiceApi,
   ServiceError,
   TransferGate,
-  type UploadOptions,
   type UploadPlan,
   type UploadSource,
   UploadSources
 } from "@stevedore/core"
 import { Clock, Duration, Effect, Layer, Logger, LogLevel, Option, Random, Schema, Stream } from "effect"
+import type { CheckedOptions } from "../../src/upload/checkedOptions.js"
 import { initial } from "../../src/upload/decide.js"
 import { next } from "../../src/upload/run.js"
 import type { Opening, State } from "../../src/upload/state.js"
@@ -30,7 +30,7 @@ const opening: Opening = {
 /** Opens the first session of an upload: as far as it is open, or as it failed. */
 const openSession = (upload: {
   readonly source: UploadSource
-  readonly options: Pick<UploadOptions.CheckedOptions, "plan" | "maxSessions">
+  readonly options: Pick<CheckedOptions, "plan" | "maxSessions">
 }) =>
   Effect.scoped(Effect.gen(function*() {
     const one = yield* running(upload.source, { ...unchecked, ...upload.options })
