@@ -1,19 +1,13 @@
-// Packs the packages as `npm publish` would, and gets every version of Node that is promised, for all tests of this folder.
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
+// Packs the packages of both lines by `npm run pack`, and gets every version of Node that is promised, for all tests of this folder.
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { packagesForEffect4 } from "../../../.ci/packages.mjs"
-import { install, nodes, nodesForEffect4, type Package, provide, published, run, type Tarballs } from "./project.js"
+import { root } from "../../../.ci/packages.mjs"
+import { install, nodes, nodesForEffect4, provide, run, type Tarballs } from "./project.js"
 
-const pack = async (folder: string, those: ReadonlyArray<Package>): Promise<Tarballs> => {
-  const tarballs: Record<string, string> = {}
-  for (const { directory, path } of those) {
-    if (!existsSync(`${path}/dist`)) throw new Error(`${directory} is not built: run "npm run build" first`)
-    const words = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder]
-    const [{ filename }] = JSON.parse(await run(path, "npm", words, { folder }))
-    tarballs[directory] = join(folder, filename)
-  }
-  return tarballs
+const pack = async (folder: string, line: "effect3" | "effect4"): Promise<Tarballs> => {
+  const files = (await run(root, process.execPath, [".ci/pack.mjs", line], { folder })).split("\n")
+  return Object.fromEntries(files.map((file) => [/stevedore-(\w+)-/.exec(file)?.[1], join(root, file)]))
 }
 
 export default async (): Promise<() => void> => {
@@ -24,8 +18,8 @@ export default async (): Promise<() => void> => {
   ])
   provide({
     folder,
-    tarballs: await pack(folder, published),
-    tarballsForEffect4: await pack(folder, packagesForEffect4),
+    tarballs: await pack(folder, "effect3"),
+    tarballsForEffect4: await pack(folder, "effect4"),
     runtimes: await install("runtimes", { others: Object.fromEntries(names) }, folder)
   })
   return () => rmSync(folder, { recursive: true, force: true })
