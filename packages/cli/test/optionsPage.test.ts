@@ -27,7 +27,7 @@ const elsewhere = new Map(commands.flatMap(({ elsewhere, name, options, unneeded
 const page = [
   "# Options of the command",
   "",
-  "What `stevedore help COMMAND` says, for every command. The [command line](./command-line) says what it is for.",
+  "What `stevedore help COMMAND` says, for every command. The [command line](../guide/command-line) says what it is for.",
   "",
   "Options stand before or after arguments, as `--name value` or `--name=value`. Flags are off with `--name=false`, and several letters",
   "may be one word: `-qv`. Where one is given twice, the last one counts, unless the table shows it with `...`.",
@@ -56,6 +56,6 @@ describe("the options of the guide", () => {
   // npx vitest run -u packages/cli/test/optionsPage.test.ts writes them
   it("are those of the command", async () => {
     assert.isAbove(elsewhere.size, 20)
-    await expect(page).toMatchFileSnapshot("../../docs/guide/command-options.md")
+    await expect(page).toMatchFileSnapshot("../../docs/reference/command-options.md")
   })
 })

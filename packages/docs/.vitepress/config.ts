@@ -89,7 +89,7 @@ export default defineConfig({
           text: "Command line",
           items: [
             { text: "Command line", link: "/guide/command-line" },
-            { text: "Options of the command", link: "/guide/command-options" },
+            { text: "Options of the command", link: "/reference/command-options" },
             { text: "Unattended: nohup, systemd, cron, containers", link: "/guide/unattended" },
             { text: "Jobs over several machines", link: "/guide/bulk" },
             { text: "Files for agents", link: "/guide/agents" }
@@ -101,7 +101,7 @@ export default defineConfig({
             { text: "Upload from an HTTP request", link: "/guide/http-requests" },
             { text: "When an upload is done", link: "/guide/hooks" },
             { text: "Spans, metrics, logs", link: "/guide/observability" },
-            { text: "Limits on what a server can do", link: "/guide/limits-on-peers" }
+            { text: "Limits on what a server can do", link: "/how-it-works/limits-on-peers" }
           ]
         },
         {
@@ -115,7 +115,9 @@ export default defineConfig({
         {
           text: "Your own service",
           items: [
-            { text: "A self-hosted service", link: "/guide/serve" },
+            { text: "Run it", link: "/guide/serve" },
+            { text: "Watch it", link: "/guide/watch" },
+            { text: "Metrics of the service", link: "/reference/service-metrics" },
             { text: "What a service has to do", link: "/guide/protocol" },
             { text: "Service profiles", link: "/guide/profiles" },
             { text: "List, find and delete files", link: "/guide/list-and-delete" }
@@ -127,7 +129,7 @@ export default defineConfig({
             { text: "Testing", link: "/guide/testing" },
             { text: "Which faults exist", link: "/guide/faults" },
             { text: "What the sandbox is", link: "/guide/sandbox" },
-            { text: "Conformance", link: "/guide/conformance" }
+            { text: "Conformance", link: "/how-it-works/conformance" }
           ]
         },
         {
@@ -137,7 +139,7 @@ export default defineConfig({
             { text: "What follows from an error", link: "/how-it-works/decisions" },
             { text: "Promises", link: "/how-it-works/promises" },
             { text: "Security", link: "/guide/security" },
-            { text: "Benchmarks", link: "/guide/comparison" }
+            { text: "Benchmarks", link: "/how-it-works/benchmarks" }
           ]
         }
       ]

@@ -19,7 +19,7 @@ const searches = {
   "rate limit": "/guide/retry-and-limits",
   "systemd": "/guide/unattended",
   "effect 4": "/guide/effect-versions",
-  "benchmark": "/guide/comparison",
+  "benchmark": "/how-it-works/benchmarks",
   "mock in tests": "/guide/testing",
   "csv manifest": "/guide/command-line",
   "several machines": "/guide/bulk",

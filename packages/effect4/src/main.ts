@@ -60,7 +60,7 @@ install()
 if (process.argv.includes("--newest")) installNewest()
 const { files, notEmitted, unlisted } = emit(root, line, `${here}/seams`, { packages, withheld })
 // tests compare them with what they are about
-for (const page of ["how-it-works/decisions.md", "guide/conformance.md"]) {
+for (const page of ["how-it-works/decisions.md", "how-it-works/conformance.md"]) {
   cpSync(`${root}/packages/docs/${page}`, `${line}/packages/docs/${page}`)
 }
 say(`${files} files written for Effect 4 into .cache/effect4`)

@@ -22,7 +22,7 @@ interface Step {
 
 /** The commands of the guide's transcript, each with what it prints. */
 const steps = (): ReadonlyArray<Step> => {
-  const guide = readFileSync(new URL("../../../docs/guide/serve.md", import.meta.url), "utf8")
+  const guide = readFileSync(new URL("../../../docs/guide/watch.md", import.meta.url), "utf8")
   const [, block = ""] = /\n## A first day\n[^]*?```console\n([^]*?)```/.exec(guide) ?? []
   return block.split(/^\$ /m).slice(1).map((step) => {
     const [command = "", ...output] = step.trimEnd().replace(/\\\n\s*/g, "").split("\n")

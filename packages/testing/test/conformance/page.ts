@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
-const file = fileURLToPath(new URL("../../../docs/guide/conformance.md", import.meta.url))
+const file = fileURLToPath(new URL("../../../docs/how-it-works/conformance.md", import.meta.url))
 
 const open = "<!-- table: written by npm run conformance -- --write -->\n\n"
 const close = "\n\n<!-- /table -->"
