@@ -73,8 +73,10 @@ export default defineConfig({
             { text: "Tutorial: an archive", link: "/guide/tutorial" },
             { text: "Set-up: TypeScript, CSP, permissions", link: "/guide/set-up" },
             { text: "Which line of Effect", link: "/guide/effect-versions" },
+            { text: "Unstable modules of Effect 4", link: "/reference/unstable-modules" },
             { text: "Where it runs", link: "/guide/runtimes" },
             { text: "Errors and what to do", link: "/guide/errors" },
+            { text: "Every error", link: "/reference/errors" },
             { text: "Retry and limits", link: "/guide/retry-and-limits" },
             { text: "Large files on poor connections", link: "/guide/large-files" },
             { text: "Sources and streams", link: "/guide/sources" },
@@ -90,8 +92,10 @@ export default defineConfig({
           items: [
             { text: "Command line", link: "/guide/command-line" },
             { text: "Options of the command", link: "/reference/command-options" },
+            { text: "Lines of --json", link: "/reference/json-lines" },
             { text: "Unattended: nohup, systemd, cron, containers", link: "/guide/unattended" },
             { text: "Jobs over several machines", link: "/guide/bulk" },
+            { text: "Jobs on a cluster of Effect", link: "/reference/bulk-cluster" },
             { text: "Files for agents", link: "/guide/agents" }
           ]
         },
@@ -127,7 +131,7 @@ export default defineConfig({
           text: "Test",
           items: [
             { text: "Testing", link: "/guide/testing" },
-            { text: "Which faults exist", link: "/guide/faults" },
+            { text: "Which faults exist", link: "/reference/faults" },
             { text: "What the sandbox is", link: "/guide/sandbox" },
             { text: "Conformance", link: "/how-it-works/conformance" }
           ]

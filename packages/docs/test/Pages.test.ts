@@ -43,7 +43,7 @@ describe("pages that say how to make the packages in a clone", () => {
 })
 
 describe("the page about faults", () => {
-  const page = read("guide/faults.md")
+  const page = read("reference/faults.md")
 
   it("has every verb of the language, once, and no other", () => {
     const verbs = Object.keys(FaultScript.on("list"))

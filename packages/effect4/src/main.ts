@@ -70,9 +70,9 @@ if (unlisted.length > 0) process.exit(1)
 const compile = (...args: ReadonlyArray<string>): void =>
   run(process.execPath, ["node_modules/typescript/bin/tsc", "-p", ...args])
 const standing = unstable(line, packages).join(", ")
-const told = toldIn(readFileSync(`${root}/packages/docs/guide/effect-versions.md`, "utf8")).join(", ")
+const told = toldIn(readFileSync(`${root}/packages/docs/reference/unstable-modules.md`, "utf8")).join(", ")
 if (standing !== told) {
-  say(`The unstable modules of Effect 4 are ${standing}. packages/docs/guide/effect-versions.md says ${told}`)
+  say(`The unstable modules of Effect 4 are ${standing}. packages/docs/reference/unstable-modules.md says ${told}`)
   process.exit(1)
 }
 if (process.argv.includes("--build")) {

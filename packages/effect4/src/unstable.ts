@@ -20,8 +20,6 @@ export const unstable = (line: string, packages: ReadonlyArray<string>): Readonl
   })
 }
 
-/** What a page says of it: the names in its section. */
-export const toldIn = (page: string): ReadonlyArray<string> => {
-  const [, section = ""] = /^## Unstable modules\n([^]*?)(?=^## )/m.exec(page) ?? []
-  return [...section.matchAll(/`effect\/([\w/]+)`/g)].map(([, module = ""]) => module)
-}
+/** What a page says of it. */
+export const toldIn = (page: string): ReadonlyArray<string> =>
+  [...page.matchAll(/`effect\/([\w/]+)`/g)].map(([, module = ""]) => module)

@@ -103,7 +103,7 @@ describe("the page about spans, metrics and logs", () => {
     Effect.gen(function*() {
       yield* spans
       // the service of the sandbox runs in the same process, and perhaps other tests did: they have pages of their own
-      const ofService = rowsOf(yield* guide("serve")).flatMap(([name = ""]) => inBackticks(name))
+      const ofService = rowsOf(yield* guide("../reference/service-metrics")).flatMap(([name = ""]) => inBackticks(name))
       const measured = new Map<string, string>()
       for (const { metricKey: { name, tags } } of yield* Metric.snapshot) {
         // tests of metrics in this process may have tagged them once more

@@ -23,7 +23,7 @@ const read = (path: string) =>
 
 const page = (path: string) => read(`../../../${path}`)
 
-const errorsPage = page("packages/docs/guide/errors.md")
+const errorsPage = page("packages/docs/reference/errors.md")
 const protocolPage = page("packages/docs/guide/protocol.md")
 
 interface Failure {
