@@ -102,6 +102,8 @@ export interface Wanted {
   readonly own?: ReadonlyArray<string>
   readonly tarballs?: Tarballs
   readonly others?: Readonly<Record<string, string>>
+  /** As npm takes them. */
+  readonly overrides?: unknown
 }
 
 /** An empty project with only these packages in it, installed without install scripts. */
@@ -116,7 +118,7 @@ export const install = async (name: string, wanted: Wanted, folder = packed().fo
   }
   writeFileSync(
     join(project, "package.json"),
-    JSON.stringify({ name: `trial-${name}`, private: true, type: "module", dependencies })
+    JSON.stringify({ name: `trial-${name}`, private: true, type: "module", dependencies, overrides: wanted.overrides })
   )
   const words = ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"]
   await run(project, "npm", words, { folder })
