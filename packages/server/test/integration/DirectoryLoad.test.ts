@@ -52,11 +52,12 @@ const numberedAt = (at: number) => {
 }
 
 /** Where a body is not as `writeNumbered` has written it. */
-const wrongAt = async (body: AsyncIterable<Uint8Array>, size: number) => {
+const wrongAt = async (body: ReadableStream<Uint8Array>, size: number) => {
   let at = 0
   let rest: Uint8Array = new Uint8Array(0)
-  for await (const chunk of body) {
-    rest = Buffer.concat([rest, chunk])
+  const reader = body.getReader()
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    rest = Buffer.concat([rest, next.value])
     while (rest.length > 0 && rest.length >= Math.min(MIB, size - at)) {
       const one = rest.subarray(0, MIB)
       const expected = Buffer.alloc(one.length)

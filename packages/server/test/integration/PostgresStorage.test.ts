@@ -85,8 +85,9 @@ describe("instances over PostgreSQL and a bucket", () => {
         const first = yield* service.start({}, through)
         const session = sessionOf(yield* initiateLarge(service, first))
         const listed = yield* sent(session)
+        const here = yield* Effect.runtime()
         through[when] = (method, target) => {
-          if (isComplete(method, target)) Effect.runSync(first.signal("SIGTERM"))
+          if (isComplete(method, target)) Runtime.runSync(here)(first.signal("SIGTERM"))
           return false
         }
         const path = `/v2/files/${session.id}/large-upload/complete`
