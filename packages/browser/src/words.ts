@@ -88,6 +88,16 @@ const isIn = <K extends string>(table: Readonly<Record<K, Reason>>, key: string)
 
 type Values = Readonly<Record<string, string | number>>
 
+/** One for each language and options: to make one takes longer than to use it for a whole row. */
+const formats = new Map<string, Intl.NumberFormat>()
+
+const formatOf = (language: string, options: Intl.NumberFormatOptions = {}): Intl.NumberFormat => {
+  const key = language + JSON.stringify(options)
+  const format = formats.get(key) ?? new Intl.NumberFormat(language, options)
+  formats.set(key, format)
+  return format
+}
+
 /**
  * A message with its values. Numbers are formatted, and `count` chooses the plural.
  *
@@ -100,7 +110,7 @@ export const text = ({ language }: Pick<Words, "language">, message: Message, va
     : message[new Intl.PluralRules(language).select(Number(count))] ?? message.other
   return template.replace(/\{(\w+)\}/g, (whole, key: string) => {
     const value = values[key] ?? whole
-    return typeof value === "number" ? new Intl.NumberFormat(language).format(value) : value
+    return typeof value === "number" ? formatOf(language).format(value) : value
   })
 }
 
@@ -112,7 +122,7 @@ export const text = ({ language }: Pick<Words, "language">, message: Message, va
 export const say = (words: Words, key: MessageKey, values?: Values): string => text(words, words.messages[key], values)
 
 const unit = (language: string, name: string, unitDisplay: "short" | "long", digits: number) =>
-  new Intl.NumberFormat(language, {
+  formatOf(language, {
     style: "unit",
     unit: name,
     unitDisplay,
@@ -173,7 +183,7 @@ export const percent = ({ sent, size }: Pick<Item, "sent" | "size">): number =>
  * @category formatting
  */
 export const percentage = ({ language }: Pick<Words, "language">, of: Pick<Item, "sent" | "size">): string =>
-  new Intl.NumberFormat(language, { style: "percent" }).format(percent(of) / 100)
+  formatOf(language, { style: "percent" }).format(percent(of) / 100)
 
 // they would hide or reorder the rest of a name: one can make notes_fdp.exe look like notes_exe.pdf
 const deceiving = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
@@ -185,12 +195,25 @@ const deceiving = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
  * @category formatting
  */
 export const nameOf = (words: Words, whole: string): string => {
-  const characters = Array.from(
-    whole.trim() === "" ? say(words, "unnamed") : whole.replace(deceiving, "\ufffd")
-  )
+  const characters = Array.from(plainName(words, whole))
   return characters.length <= 100
     ? characters.join("")
     : [...characters.slice(0, 59), "…", ...characters.slice(-40)].join("")
+}
+
+const plainName = (words: Words, whole: string): string =>
+  whole.trim() === "" ? say(words, "unnamed") : whole.replace(deceiving, "\ufffd")
+
+/**
+ * The same in two parts, however long it is: where there is too little room, the first one is cut at its end. No word is
+ * parted that need not be, because the letters of some scripts join.
+ *
+ * @category formatting
+ */
+export const nameInParts = (words: Words, whole: string): readonly [start: string, end: string] => {
+  const name = plainName(words, whole)
+  const [end = ""] = /[\s_/.,()\p{Pd}].{4,10}$/u.exec(name) ?? /.{8}$/u.exec(name) ?? []
+  return name.length <= 12 ? [name, ""] : [name.slice(0, name.length - end.length), end]
 }
 
 /**

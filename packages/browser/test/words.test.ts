@@ -3,6 +3,7 @@ import type { UploadQueue } from "@stevedore/browser"
 import * as Words from "@stevedore/browser/words"
 import { english } from "@stevedore/browser/words/english"
 import { ErrorKind } from "@stevedore/core"
+import { FastCheck } from "effect"
 
 const languages = ["en", "de", "es", "fr", "ja", "ar"]
 
@@ -217,4 +218,15 @@ describe("words", () => {
     assert.strictEqual(Words.nameOf(english, " "), "(no name)")
     assert.lengthOf(Array.from(Words.nameOf(english, "🙂".repeat(300))), 100)
   })
+
+  it.prop(
+    "part a name in two: the end is short and begins between words, and nothing is lost",
+    [FastCheck.string({ unit: "grapheme" })],
+    ([name]) => {
+      const [start, end] = Words.nameInParts(english, name)
+      assert.isAtMost(Array.from(end).length, 11)
+      if (Array.from(name).length <= 100) assert.strictEqual(start + end, Words.nameOf(english, name))
+      assert.strictEqual(Words.nameInParts(english, `${name} الجزء الأول.txt`)[1], " الأول.txt")
+    }
+  )
 })

@@ -1,4 +1,5 @@
 import { atLeastOne } from "@stevedore/core/UploadOptions"
+import type { UploadHandle } from "@stevedore/core/Uploads"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -29,13 +30,11 @@ const rest = (entry: Entry): void => {
   entry.item = View.settled(entry.item, { state: "paused" })
 }
 
-const look = (entry: Entry): Effect.Effect<void> =>
-  entry.handle === undefined
-    ? Effect.void
-    : Effect.zipWith(entry.handle.progress.get, Clock.currentTimeMillis, (progress, now) => {
-      if (entry.handle === undefined) return
-      entry.item = View.waited(View.progressed(entry.item, progress, entry.waits), entry.wait, now)
-    })
+const look = (entry: Entry, { progress }: UploadHandle): Effect.Effect<void> =>
+  Effect.zipWith(progress.get, Clock.currentTimeMillis, (progress, now) => {
+    if (entry.handle === undefined) return
+    entry.item = View.waited(View.progressed(entry.item, progress, entry.waits), entry.wait, now)
+  })
 
 export const make = <E>(ground: Ground<E>, options: Options, rows: Rows): Places => {
   const { fork } = ground
@@ -63,7 +62,9 @@ export const make = <E>(ground: Ground<E>, options: Options, rows: Rows): Places
   const tick: Effect.Effect<void> = Effect.gen(function*() {
     while (ticking) {
       yield* Effect.sleep(tickMillis)
-      for (const entry of rows.all()) yield* look(entry)
+      for (const entry of rows.all()) {
+        if (entry.handle !== undefined) yield* look(entry, entry.handle)
+      }
       rows.publish()
       ticking = isGoing()
     }

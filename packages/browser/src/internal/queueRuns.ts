@@ -141,6 +141,8 @@ export const make = <E>(
       if (entry.handle !== undefined) fork(entry.handle.resume)
     },
     stop: (entry) => {
+      // what has never run has left nothing
+      if (entry.fiber === undefined && entry.ledgerIds.size === 0) return
       const fiber = fork(stoppedRun(entry))
       stopping.add(fiber)
       fiber.addObserver(() => stopping.delete(fiber))

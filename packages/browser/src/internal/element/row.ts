@@ -7,6 +7,8 @@ import { pictureOf } from "./picture.js"
 
 export interface Row {
   readonly element: HTMLLIElement
+  /** Whether it shows something else. */
+  readonly isBehind: (item: Item) => boolean
   readonly update: (item: Item) => void
   /** Focuses the first enabled button. */
   readonly focus: () => void
@@ -59,8 +61,8 @@ export const make = (first: Item, rows: Rows): Row => {
   let current: Item | undefined
   const say = (key: Words.MessageKey, name?: string) => Words.say(words, key, name === undefined ? {} : { name })
   // a name has its own direction, and its place beside the picture that of the page
-  const calledName = element("bdi")
-  const name = element("p", { class: "name", part: "name" }, calledName)
+  const [start, end] = [element("span"), element("span")]
+  const name = element("p", { class: "name", part: "name" }, element("bdi", {}, start, end))
   const state = element("p", { class: "state", part: "state" })
   const error = element("p", { class: "error", part: "error", role: "alert" })
   const link = element("p", { class: "link" })
@@ -79,7 +81,7 @@ export const make = (first: Item, rows: Rows): Row => {
         return queue.pause(id)
     }
   })
-  const end = iconButton(() =>
+  const stop = iconButton(() =>
     current !== undefined && (isOver(current) || current.state === "needs-file") ? queue.remove(id) : queue.cancel(id)
   )
   const row = element(
@@ -87,13 +89,13 @@ export const make = (first: Item, rows: Rows): Row => {
     { part: "row" },
     pictureOf(first, rows.fileOf(first)),
     element("div", { class: "words" }, name, state, error, link),
-    element("div", { class: "actions" }, go.element, end.element),
+    element("div", { class: "actions" }, go.element, stop.element),
     bar.element
   )
 
   const hideGo = (): void => {
     // a button that is hidden loses the focus
-    if (go.element.matches(":focus")) end.element.focus()
+    if (go.element.matches(":focus")) stop.element.focus()
     go.element.hidden = true
   }
 
@@ -140,14 +142,18 @@ export const make = (first: Item, rows: Rows): Row => {
 
   return {
     element: row,
+    isBehind: (item) => item !== current,
     update: (item) => {
-      if (item === current) return
       const before = current
       current = item
       const called = Words.nameOf(words, item.name)
       row.dataset["state"] = item.state
-      calledName.textContent = called
-      name.title = item.name
+      if (before?.name !== item.name) {
+        const parts = Words.nameInParts(words, item.name)
+        start.textContent = parts[0]
+        end.textContent = parts[1]
+        name.title = parts.join("")
+      }
       // that it is uploaded says the title of its list
       state.textContent = unbroken(
         item.state === "completed" ? Words.bytes(words, item.size) : Words.state(words, item)
@@ -160,12 +166,12 @@ export const make = (first: Item, rows: Rows): Row => {
       bar.call(called)
       bar.show(item, Words.percentage(words, item), Words.progress(words, item))
       showGo(item, called)
-      end.show(
+      stop.show(
         "cancel",
         say(isOver(item) ? "remove" : item.state === "needs-file" ? "discard" : "cancel", called)
       )
       if (before?.state !== item.state) showLink(item, called)
     },
-    focus: () => (go.element.hidden ? end.element : go.element).focus()
+    focus: () => (go.element.hidden ? stop.element : go.element).focus()
   }
 }

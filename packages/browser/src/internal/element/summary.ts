@@ -10,15 +10,15 @@ const actionsOf = (
 ): { readonly first: ReadonlyArray<Action>; readonly more: ReadonlyArray<Action> } => ({
   first: [
     ["pause-all", "pauseAll", () => queue.pause(), ["queued", "preparing", "uploading"]],
-    ["resume-all", "resumeAll", () => queue.resume(), ["paused"]]
-  ],
-  more: [
+    ["resume-all", "resumeAll", () => queue.resume(), ["paused"]],
     // cancelled items were not meant to be sent
     ["retry-all", "retryFailed", () => {
       for (const { id, state } of queue.getSnapshot().items) if (state === "failed") queue.retry(id)
-    }, ["failed"]],
-    ["cancel-all", "cancelAll", () => queue.cancel(), ["queued", "preparing", "uploading", "paused", "finishing"]],
-    ["clear", "clearFinished", () => queue.clear(), ["completed", "cancelled"]]
+    }, ["failed"]]
+  ],
+  more: [
+    ["clear", "clearFinished", () => queue.clear(), ["completed", "cancelled"]],
+    ["cancel-all", "cancelAll", () => queue.cancel(), ["queued", "preparing", "uploading", "paused", "finishing"]]
   ]
 })
 
@@ -53,7 +53,12 @@ const makeActions = (queue: UploadQueue, words: Words.Words, focusElsewhere: () 
     element,
     show: (items: ReadonlyArray<Item>): void => {
       const focused = buttons.find(({ button }) => button.matches(":focus"))
-      for (const { button, states } of buttons) button.hidden = !items.some(({ state }) => states.includes(state))
+      const present = new Set(items.map(({ state }) => state))
+      for (const { button, states } of buttons) button.hidden = !states.some((state) => present.has(state))
+      // what goes on comes before choosing more files, and of two, one
+      const [, ...goingOn] = ahead.map(({ button }) => button)
+      const primary = goingOn.find(({ hidden }) => !hidden)
+      for (const button of goingOn) button.classList.toggle("primary", button === primary)
       // there is always room for one
       element.classList.toggle("folded", buttons.filter(({ button }) => button !== toggle && !button.hidden).length > 1)
       if (focused === undefined || isVisible(focused.button)) return

@@ -192,20 +192,17 @@ export const open = (host: StevedoreUpload, root: ShadowRoot, showForm: (snapsho
 
   let isHeld = false
   // no button moves away from under a pointer, except at the end. A finger leaves its hover behind
-  const isPointedAt = () => section.querySelector("button:hover") !== null && matchMedia("(hover: hover)").matches
-
-  let isOpen = true
-  const showRest = () => {
-    if (isOpen) show()
-  }
+  const isPointedAt = () =>
+    queue.getSnapshot().totals.state !== "completed" && section.matches(":hover")
+    && section.querySelector("button:hover") !== null && matchMedia("(hover: hover)").matches
 
   const show = (): void => {
     const snapshot = queue.getSnapshot()
-    const { items, totals, unfinished } = snapshot
-    isHeld = totals.state !== "completed" && isPointedAt()
+    const { items, unfinished } = snapshot
+    isHeld = isPointedAt()
     // nothing in a hidden section can be focused
     if (items.length > 0) section.hidden = false
-    lists.show(snapshot, isHeld, showRest)
+    lists.show(snapshot, isPointedAt)
     summary.show(snapshot)
     section.hidden = items.length === 0
     all?.classList.toggle("compact", items.length + unfinished.length > 0)
@@ -235,7 +232,6 @@ export const open = (host: StevedoreUpload, root: ShadowRoot, showForm: (snapsho
     queue,
     close: () => {
       views.delete(view)
-      isOpen = false
       unsubscribe()
       away.abort()
       for (const element of elements) element.remove()

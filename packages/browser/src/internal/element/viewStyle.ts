@@ -4,7 +4,7 @@ h2 { font-size: 1.05rem; }
 .compact #drop { display: flex; flex-wrap: wrap; align-items: center; justify-content: center; gap: 0.4rem 1rem; padding: 0.7rem 1rem; }
 .compact #drop > svg, .compact .hint, .compact .touch { display: none; }
 .compact .invitation { font-size: 1rem; font-weight: 550; color: var(--soft); }
-.compact .primary { color: var(--text); background: var(--card); border-color: var(--edge); }
+.compact:has(.summary .primary) #choose-files { color: var(--text); background: var(--card); border-color: var(--edge); }
 .compact .ways button { min-height: 2.5rem; padding: 0.3rem 0.8rem; }
 #refused, #offline { padding: 0.75rem 1rem; border-radius: calc(var(--radius) * 0.8); font-size: 0.95rem; overflow-wrap: anywhere; }
 #refused { display: flex; align-items: start; gap: 0.5rem; color: var(--bad); background: color-mix(in srgb, var(--bad) 10%, var(--card)); }
@@ -18,7 +18,8 @@ h2 { font-size: 1.05rem; }
 .summary > .actions { grid-column: 2 / -1; justify-self: end; position: relative; display: flex; flex-wrap: wrap; gap: 0.5rem; min-height: 2.5rem; }
 .summary button { padding: 0.3rem 0.75rem; min-height: 2.5rem; font-size: 0.92rem; }
 #menu { display: flex; flex-wrap: wrap; gap: 0.5rem; }
-#cancel-all { order: 1; margin-inline-start: 1rem; color: var(--bad); }
+#menu button { border-color: transparent; background: none; }
+#cancel-all { margin-inline-start: 1rem; color: var(--bad); }
 #more { display: none; border-color: var(--edge); stroke-width: 4; }
 .summary > .progress { grid-column: 1 / -1; }
 .summary .bar { height: 0.6rem; }
@@ -33,7 +34,7 @@ h2 { font-size: 1.05rem; }
 ul { list-style: none; }
 li {
   display: grid; grid-template-columns: 2.75rem minmax(0, 1fr) auto; gap: 0.1rem 0.85rem; align-items: center;
-  padding: 0.7rem 1.15rem; border-top: 1px solid var(--line);
+  padding: 0.7rem 1.15rem; border-top: 1px solid var(--line); content-visibility: auto; contain-intrinsic-block-size: auto 4.35rem;
 }
 .picture {
   width: 2.75rem; height: 2.75rem; border-radius: calc(var(--radius) * 0.5); overflow: hidden; display: grid; place-items: center; align-self: start;
@@ -44,11 +45,15 @@ li {
 .picture svg { width: 55%; stroke-width: 1.5; }
 .picture canvas { width: 100%; height: 100%; object-fit: cover; }
 .words { min-width: 0; }
-.name { font-weight: 550; overflow-wrap: anywhere; }
+.name { font-weight: 550; white-space: pre; }
+/* cut in its middle, where the first of its two parts ends */
+.name bdi { display: inline-flex; max-width: 100%; vertical-align: top; }
+.name span { overflow: hidden; text-overflow: ellipsis; }
+.name span + span { flex: none; max-width: 75%; }
 .state { color: var(--soft); font-size: 0.9rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-.waiting li { padding-block: 0.3rem; content-visibility: auto; contain-intrinsic-size: auto 2.75rem; }
+.waiting li { padding-block: 0.3rem; contain-intrinsic-block-size: auto 2.75rem; }
 .waiting .words { display: flex; gap: 0 0.85rem; align-items: baseline; }
-.waiting .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.waiting .name { min-width: 0; }
 .waiting .state { margin-inline-start: auto; white-space: nowrap; }
 .waiting .picture { align-self: center; }
 .waiting li .progress { display: none; }
@@ -84,7 +89,8 @@ li[data-state="completed"] .progress { visibility: hidden; }
 details .progress, li[data-state="cancelled"] .progress { display: none; }
 li[data-state="completed"] .state { color: var(--good); }
 li[data-state="paused"] .state { color: light-dark(#8a5a00, #f0c060); }
-li[data-state="cancelled"] .name { color: var(--soft); text-decoration: line-through; }
+li[data-state="cancelled"] .name { color: var(--soft); }
+li[data-state="cancelled"] .name span { text-decoration: line-through; }
 summary { padding: 0.8rem 1.15rem; border-top: 1px solid var(--line); color: var(--good); font-weight: 550; cursor: pointer; }
 summary:focus-visible { outline-offset: -3px; }
 @container (max-width: 32rem) {
@@ -97,10 +103,11 @@ summary:focus-visible { outline-offset: -3px; }
   .state { grid-column: 1 / 3; min-height: 3em; align-content: center; }
   details .state { min-height: 0; }
   .waiting .words { display: flex; gap: 0.5rem; }
-  .waiting .state { min-height: 0; }
+  .waiting .name { flex: 1 0 60%; }
+  .waiting .state { min-width: 0; min-height: 0; overflow: hidden; text-overflow: ellipsis; }
   .waiting li .actions { grid-area: auto / 3; }
   /* the name needs the room: all can be paused above */
-  .waiting button:first-child { display: none; }
+  .waiting [data-state="queued"] button:first-child { display: none; }
   .error, .link { grid-column: 1 / -1; }
   li .actions { grid-area: 2 / 3; }
   li .progress { grid-column: 1 / -1; }
@@ -110,7 +117,8 @@ summary:focus-visible { outline-offset: -3px; }
   .compact .ways { flex: 1; gap: 0.5rem; }
   .compact .ways button { flex: 1; padding-inline: 0.25rem; font-size: 0.92rem; }
   .summary { padding-inline: 0.6rem; }
-  .numbers { grid-column: 1 / -1; min-height: 3em; }
+  .numbers { grid-column: 1 / -1; }
+  [data-state="uploading"] > .numbers { min-height: 3em; }
   button { padding-inline: 0.75rem; }
   .folded #more { display: flex; }
   .folded #menu {
@@ -119,14 +127,14 @@ summary:focus-visible { outline-offset: -3px; }
   }
   .folded #more:not([aria-expanded="true"]) + #menu, #more[hidden] + #menu { display: none; }
   .folded #cancel-all { margin: 0; }
-  .folded #menu button { border-color: transparent; background: none; text-align: start; min-height: 2.75rem; }
+  .folded #menu button { text-align: start; min-height: 2.75rem; }
   .folded #menu button:hover { background: var(--tint); }
 }
 @container (max-width: 20rem) {
   .state, .numbers { font-size: 0.8rem; }
 }
 @container (max-width: 17rem) {
-  .state, .summary .numbers { min-height: 4.5em; }
+  .state, [data-state="uploading"] > .numbers { min-height: 4.5em; }
 }
 @container (max-width: 15rem) {
   .state, li .actions { grid-area: auto / 1 / auto / -1; }

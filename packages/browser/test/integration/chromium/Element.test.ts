@@ -301,27 +301,84 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       assert.lengthOf(told.match(/uploaded|\bof\b/g) ?? [], 1, told)
     }))
 
-  it.scoped("makes the rows of 2,000 files a few at a time, so that the page answers meanwhile", () =>
+  it.scoped("makes and changes the rows of 2,000 files a few at a time, so that the page answers meanwhile", () =>
     Effect.gen(function*() {
       const { page } = yield* opened({ faults: FaultScript.on("initiate").always().delay("1 minute") })
-      const made = yield* Effect.promise(() =>
+      const touched = yield* Effect.promise(() =>
         page.evaluate(async () => {
           const upload = document.querySelector("stevedore-upload")
-          const made: Array<number> = []
-          if (!upload?.shadowRoot) return made
-          const rowsOf = ({ addedNodes }: MutationRecord) =>
-            Array.from(addedNodes).filter(({ nodeName }) => nodeName === "LI")
-          new MutationObserver((records) => made.push(new Set(records.flatMap(rowsOf)).size))
-            .observe(upload.shadowRoot, { childList: true, subtree: true })
-          await upload.add(Array.from({ length: 2000 }, (_, index) => new File([`${index}`], `${index}.txt`)))
-          for (let tries = 0; tries < 600 && upload.shadowRoot.querySelectorAll("li").length < 2000; tries++) {
-            await new Promise((resolve) => setTimeout(resolve, 50))
+          const root = upload?.shadowRoot
+          if (!root) return {}
+          let most = 0
+          const rowOf = (node: Node) => (node instanceof Element ? node : node.parentElement)?.closest("li")
+          // it is called after each task that has changed something
+          new MutationObserver((records) => {
+            const rows = new Set(records.flatMap(({ addedNodes, target }) => [target, ...addedNodes].map(rowOf)))
+            most = Math.max(most, rows.size - (rows.has(null) ? 1 : 0))
+          }).observe(root, { childList: true, subtree: true, attributes: true, characterData: true })
+          const after = async (act: () => unknown, isDone: () => boolean) => {
+            most = 0
+            act()
+            for (let tries = 0; tries < 600 && !isDone(); tries++) {
+              await new Promise((resolve) => setTimeout(resolve, 50))
+            }
+            return isDone() ? most : Infinity
           }
-          return [...made, upload.shadowRoot.querySelectorAll("li").length]
+          const count = (selector: string) => root.querySelectorAll(selector).length
+          const click = (id: string) => root.getElementById(id)?.click()
+          const files = Array.from({ length: 2000 }, (_, index) => new File([`${index}`], `${index}.txt`))
+          return {
+            added: await after(() => upload.add(files), () => count("li") === 2000),
+            paused: await after(() => click("pause-all"), () => count("li[data-state=paused]") === 2000),
+            resumed: await after(() => click("resume-all"), () => count("li[data-state=queued]") > 1990),
+            cancelled: await after(() => click("cancel-all"), () => count("li[data-state=cancelled]") === 2000),
+            again: await after(() => upload.queue?.retry(), () => count("li[data-state=queued]") > 1990)
+          }
         })
       )
-      assert.strictEqual(made.pop(), 2000)
-      assert.isAtMost(Math.max(...made), 60)
+      assert.sameMembers(Object.keys(touched), ["added", "paused", "resumed", "cancelled", "again"])
+      // and those that run
+      for (const [act, most] of Object.entries(touched)) assert.isAtMost(most, 60, act)
+    }))
+
+  it.scoped("has one primary action, and shows what is uploaded before what waits", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({
+        faults: FaultScript.on("put").times(1).answer(403, "AccessDenied").and(
+          FaultScript.on("initiate").after(2).always().delay("1 minute")
+        )
+      })
+      const primary = Effect.promise(() =>
+        page.locator("#all").evaluate((all) =>
+          Array.from(all.querySelectorAll("button"))
+            .filter((button) =>
+              button.checkVisibility() && getComputedStyle(button).backgroundColor === "rgb(11, 98, 196)"
+            )
+            .map(({ id }) => id)
+        )
+      )
+      yield* Effect.promise(() => page.setViewportSize({ width: 1280, height: 1000 }))
+      assert.deepStrictEqual(yield* primary, ["choose-files"])
+      yield* choose(page, [text("failed.txt")])
+      yield* isSaid(page, "0 of 1 file uploaded, 1 failed.")
+      assert.deepStrictEqual(yield* primary, ["retry-all"])
+      yield* choose(page, [text("done.txt")])
+      yield* isSaid(page, "1 of 2 files uploaded, 1 failed.")
+      yield* choose(page, Array.from({ length: 30 }, (_, index) => text(`${index}.txt`)))
+      yield* Effect.promise(() => page.locator("li[data-state=queued]").nth(26).waitFor())
+      const shown = yield* Effect.promise(() =>
+        page.locator(".files").evaluate((files) => {
+          const done = files.querySelector("li[data-state=completed]")?.getBoundingClientRect()
+          return done !== undefined && done.bottom <= files.getBoundingClientRect().bottom
+        })
+      )
+      assert.isTrue(shown)
+      yield* Effect.promise(() => page.locator("#pause-all").click())
+      yield* Effect.promise(() => page.locator("#resume-all").waitFor())
+      assert.deepStrictEqual(yield* primary, ["resume-all"])
+      yield* Effect.promise(() => page.locator("#cancel-all").click())
+      yield* Effect.promise(() => page.locator("#clear").click())
+      assert.deepStrictEqual(yield* primary, ["retry-all"])
     }))
 
   it.scoped("keeps its bars visible in forced colours, and does not move where motion is not wanted", () =>

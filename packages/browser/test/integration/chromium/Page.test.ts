@@ -239,38 +239,52 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => name), ["folder/there.txt"])
     }))
 
-  it.scoped("shows the ends of names on a narrow screen, including names written from right to left", () =>
+  it.scoped("cuts names in the middle to the room of their row, also those written from right to left", () =>
     Effect.gen(function*() {
-      const { page } = yield* opened()
-      yield* Effect.promise(() => page.setViewportSize({ width: 360, height: 800 }))
-      const names = ["Interviews/with customers/in autumn/take 17.txt", "مقابلة مع السيد أحمد – الجزء الأول.txt"]
+      const { page } = yield* opened({ faults: FaultScript.on("initiate").always().delay("1 minute") })
+      const names = [
+        "Interviews/with customers/in autumn/take 17.txt",
+        "مقابلة مع السيد أحمد في الخريف قبل ثلاث سنوات – الجزء الأول.txt",
+        "unbroken".repeat(30),
+        "short.txt"
+      ]
       yield* choose(page, [...names.map((name) => text(name)), text("مسودة.txt", 0)])
-      yield* shows(page, "2 files uploaded.")
-      const shown = yield* Effect.promise(() =>
-        page.locator("li .name bdi, #refused strong").evaluateAll((elements) =>
-          elements.map((element) => {
-            const { clientHeight, clientWidth, scrollHeight, scrollWidth } = element.closest(".name") ?? element
-            return {
-              begins: element.textContent?.trim().slice(0, 5),
-              cut: scrollWidth > clientWidth + 1 || scrollHeight > clientHeight + 1,
-              direction: getComputedStyle(element).direction
-            }
-          })
-        )
-      )
-      // the uploaded ones stand with the newest first
-      assert.deepStrictEqual(Object.fromEntries(shown.map(({ begins, direction }) => [begins, direction])), {
-        "Inter": "ltr",
-        "مقابل": "rtl",
-        "مسودة": "rtl"
-      })
-      assert.deepStrictEqual(shown.slice(1).map(({ cut }) => cut), [false, false])
-      const shares = yield* Effect.promise(() =>
-        page.locator("#queue li").evaluateAll((rows) =>
-          rows.map((row) => (row.querySelector(".name")?.clientWidth ?? 0) / row.clientWidth)
-        )
-      )
-      for (const share of shares) assert.isAbove(share, 0.8)
+      yield* Effect.promise(() => page.locator("li").nth(3).waitFor())
+      const shown = (width: number) =>
+        Effect.promise(async () => {
+          await page.setViewportSize({ width, height: 800 })
+          return page.locator("li .name").evaluateAll((elements) =>
+            elements.map((element) => {
+              const isCut = ({ clientWidth, scrollWidth }: Element) => scrollWidth > clientWidth + 1
+              const [start, end] = Array.from(element.querySelectorAll("span"), isCut)
+              const line = Number.parseFloat(getComputedStyle(element).lineHeight)
+              const row = element.closest("li")?.getBoundingClientRect()
+              const { left = 0, right = 0 } = element.querySelector("bdi")?.getBoundingClientRect() ?? {}
+              return [
+                element.textContent,
+                {
+                  start,
+                  end,
+                  lines: Math.round(element.getBoundingClientRect().height / line),
+                  isInside: left >= (row?.left ?? 0) && right <= (row?.right ?? 0),
+                  direction: getComputedStyle(element.querySelector("bdi") ?? element).direction
+                }
+              ] as const
+            })
+          ).then((all) => Object.fromEntries(all))
+        })
+      const [path = "", arabic = "", unbroken = "", short = ""] = names
+      const cut = { start: true, end: false, lines: 1, isInside: true, direction: "ltr" }
+      for (const width of [320, 360]) {
+        assert.deepStrictEqual(yield* shown(width), {
+          [path]: cut,
+          [arabic]: { ...cut, direction: "rtl" },
+          [unbroken]: cut,
+          [short]: { ...cut, start: false }
+        }, `${width}`)
+      }
+      const wide = yield* shown(1280)
+      assert.deepStrictEqual([wide[path]?.start, wide[unbroken]?.start], [false, true])
     }))
 
   it.scoped("keeps each row as high and where it was until its file is uploaded, so that no button moves under the pointer", () =>

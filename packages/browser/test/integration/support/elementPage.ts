@@ -32,7 +32,7 @@ const look = () => {
     buttons: labels(root),
     /** The files, from top to bottom, without those that are folded away. */
     rows: seen(root, "li").map((row) => ({
-      name: one(row, ".name"),
+      name: plain(row.querySelector(".name")?.textContent),
       state: row.dataset["state"],
       told: one(row, ".state"),
       error: one(row, ".error"),
