@@ -212,7 +212,7 @@ const plainName = (words: Words, whole: string): string =>
  */
 export const nameInParts = (words: Words, whole: string): readonly [start: string, end: string] => {
   const name = plainName(words, whole)
-  const [end = ""] = /[\s_/.,()\p{Pd}].{4,10}$/u.exec(name) ?? /.{8}$/u.exec(name) ?? []
+  const [end = ""] = /[\s_/.(\p{Pd}].{3,12}$/u.exec(name) ?? /.{8}$/u.exec(name) ?? []
   return name.length <= 12 ? [name, ""] : [name.slice(0, name.length - end.length), end]
 }
 

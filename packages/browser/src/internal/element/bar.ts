@@ -50,6 +50,10 @@ export const tones = (words: Words.Words, now: Amounts): string =>
   [["stored", now.confirmed] as const, ["onItsWay", Math.max(0, now.sent - now.confirmed)] as const]
     .map(([key, bytes]) => Words.say(words, key, { amount: Words.bytes(words, bytes) })).join(" · ")
 
-/** Its lines break only between what the dots separate, and within what has no number. */
-export const unbroken = (words: string): string =>
-  words.split(" · ").map((part) => /\p{Nd}/u.test(part) ? part.replaceAll(" ", "\u00a0") : part).join("\u00a0· ")
+/** Its lines break only between what the dots separate, if there are any, and within what has no number. */
+export const unbroken = (words: string): string => {
+  const parts = words.split(" · ")
+  return parts.length === 1
+    ? words
+    : parts.map((part) => /\p{Nd}/u.test(part) ? part.replaceAll(" ", "\u00a0") : part).join("\u00a0· ")
+}

@@ -95,31 +95,34 @@ summary { padding: 0.8rem 1.15rem; border-top: 1px solid var(--line); color: var
 summary:focus-visible { outline-offset: -3px; }
 @container (max-width: 32rem) {
   /* the name and the error have the whole width */
-  li { grid-template-columns: 1.75rem minmax(0, 1fr) auto; column-gap: 0.5rem; padding: 0.5rem 0.6rem; }
+  li { grid-template-columns: 2rem minmax(0, 1fr) auto; column-gap: 0.5rem; padding: 0.5rem 0.6rem; }
+  summary { padding-inline: 0.6rem; }
   #queue .files > .error { padding-inline: 0.6rem; }
   .words { display: contents; }
-  .picture { width: 1.75rem; height: 1.75rem; font-size: 0.52rem; letter-spacing: 0; }
+  .picture { width: 2rem; height: 2rem; font-size: 0.55rem; letter-spacing: 0; }
   .name { grid-column: 2 / -1; }
   .state { grid-column: 1 / 3; min-height: 3em; align-content: center; }
-  details .state { min-height: 0; }
-  .waiting .words { display: flex; gap: 0.5rem; }
-  .waiting .name { flex: 1 0 60%; }
-  .waiting .state { min-width: 0; min-height: 0; overflow: hidden; text-overflow: ellipsis; }
+  /* the name needs the room: what is said of it stands below, and is no higher than a button */
+  .waiting .words { display: block; line-height: 1.35; }
+  .waiting .state { min-height: 0; font-size: 0.8rem; }
   .waiting li .actions { grid-area: auto / 3; }
-  /* the name needs the room: all can be paused above */
+  /* all can be paused above */
   .waiting [data-state="queued"] button:first-child { display: none; }
   .error, .link { grid-column: 1 / -1; }
-  li .actions { grid-area: 2 / 3; }
+  li .actions { grid-area: 2 / 3; margin-inline-end: -0.5rem; }
+  details .picture, details li .actions { grid-row: 1 / 3; }
+  details .name { grid-column: 2; }
+  details .state { grid-column: 2; min-height: 0; }
   li .progress { grid-column: 1 / -1; }
   li .share { font-size: 0.8rem; line-height: 1; }
   .compact .invitation { display: none; }
   .compact #drop { padding: 0.5rem; }
   .compact .ways { flex: 1; gap: 0.5rem; }
   .compact .ways button { flex: 1; padding-inline: 0.25rem; font-size: 0.92rem; }
-  .summary { padding-inline: 0.6rem; }
+  .summary { padding-inline: 0.6rem; column-gap: 0.5rem; }
   .numbers { grid-column: 1 / -1; }
   [data-state="uploading"] > .numbers { min-height: 3em; }
-  button { padding-inline: 0.75rem; }
+  button, .summary button { padding-inline: 0.6rem; }
   .folded #more { display: flex; }
   .folded #menu {
     position: absolute; z-index: 1; inset-block-start: calc(100% + 0.25rem); inset-inline-end: 0; flex-direction: column; gap: 0; width: max-content; padding: 0.3rem;

@@ -26,20 +26,22 @@ const look = () => {
   const seen = (within: ParentNode | null | undefined, selector: string) =>
     Array.from(within?.querySelectorAll<HTMLElement>(selector) ?? []).filter(isSeen)
   const one = (within: ParentNode | null | undefined, selector: string) => plain(seen(within, selector)[0]?.innerText)
+  // of a row also before it is drawn
+  const told = (within: ParentNode, selector: string) => plain(seen(within, selector)[0]?.textContent)
   const labels = (within: ParentNode | null | undefined) =>
     seen(within, "button").map((button) => button.ariaLabel ?? plain(button.textContent))
   return {
     buttons: labels(root),
     /** The files, from top to bottom, without those that are folded away. */
     rows: seen(root, "li").map((row) => ({
-      name: plain(row.querySelector(".name")?.textContent),
+      name: told(row, ".name"),
       state: row.dataset["state"],
-      told: one(row, ".state"),
-      error: one(row, ".error"),
+      told: told(row, ".state"),
+      error: told(row, ".error"),
       progress: row.querySelector("[role=progressbar]")?.ariaValueText ?? "",
       buttons: labels(row)
     })),
-    alerts: seen(root, "[role=alert]").map((alert) => plain(alert.innerText)).filter((words) => words !== ""),
+    alerts: seen(root, "[role=alert]").map((alert) => plain(alert.textContent)).filter((words) => words !== ""),
     refused: one(root, "#refused [role=alert]"),
     unfinished: one(root, "#unfinished h2"),
     folded: one(root, "summary"),
