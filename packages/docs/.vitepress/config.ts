@@ -40,6 +40,15 @@ export default defineConfig({
       }
     }
   },
+  vite: {
+    resolve: {
+      // within this repository, packages resolve to their sources
+      alias: [
+        { find: /^@stevedore\/([^/]+)$/, replacement: `${root}/packages/$1/src/index.ts` },
+        { find: /^@stevedore\/([^/]+)\/(.+)$/, replacement: `${root}/packages/$1/src/$2.ts` }
+      ]
+    }
+  },
   buildEnd: (site) => writePlainText(site, description),
   head: [["link", { rel: "icon", href: "/stevedore.svg", type: "image/svg+xml" }]],
   themeConfig: {

@@ -76,7 +76,7 @@ const looks = {
 } as const
 
 /** Those that the documentation shows. */
-const shown = ["768-light", "768-dark", "768-arabic", "360-light", "360-dark"]
+const shown = ["768-light", "768-dark", "768-arabic"]
 
 const opened = ({ colorScheme, language }: typeof looks[keyof typeof looks], width: number) =>
   Effect.gen(function*() {

@@ -1,0 +1,14 @@
+import type { StevedoreUpload } from "@stevedore/browser/element"
+
+/** The element in a page of the documentation: its service and its storage are in the memory of the page. */
+export const goLive = async (upload: StevedoreUpload): Promise<void> => {
+  const [{ on }, { memory }] = await Promise.all([
+    import("@stevedore/testing/FaultScript"),
+    import("@stevedore/testing/SandboxLayer")
+  ])
+  upload.limits = { total: 200_000_000 }
+  // slow enough to be watched, and in parts small enough to be seen
+  upload.layer = memory({ minimumPartSize: 1, faults: on("putPart").always().delay("250 millis") })
+  upload.upload = { threshold: 1000, parts: 20, concurrency: 1 }
+  await import("@stevedore/browser/element")
+}
