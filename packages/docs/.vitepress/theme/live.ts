@@ -8,7 +8,12 @@ export const goLive = async (upload: StevedoreUpload): Promise<void> => {
   ])
   upload.limits = { total: 200_000_000 }
   // slow enough to be watched, and in parts small enough to be seen
-  upload.layer = memory({ minimumPartSize: 1, faults: on("putPart").always().delay("250 millis") })
-  upload.upload = { threshold: 1000, parts: 20, concurrency: 1 }
+  const part = 250_000
+  upload.layer = memory({
+    minimumPartSize: 1,
+    recommendedPartSize: part,
+    faults: on("putPart").always().delay("250 millis")
+  })
+  upload.upload = { threshold: part, concurrency: 1 }
   await import("@stevedore/browser/element")
 }
