@@ -5,13 +5,19 @@ import type { ComponentProps } from "react"
 
 type Properties = Omit<ComponentProps<"stevedore-upload">, "ref">
 
-// React sets properties where it creates an element, but not where a server
-// wrote it
-export const Upload = ({ limits, linkOf, metadata, ...rest }: Properties) => (
+// React hands properties and listeners to an element that it creates, but
+// not to one that a server wrote
+export const Upload = (
+  { limits, linkOf, metadata, oncompleted, ...rest }: Properties
+) => (
   <stevedore-upload
     base-url="/api"
     ref={(upload) => {
-      if (upload) Object.assign(upload, { limits, metadata, linkOf })
+      if (!upload) return
+      Object.assign(upload, { limits, metadata, linkOf })
+      if (!oncompleted) return
+      upload.addEventListener("completed", oncompleted)
+      return () => upload.removeEventListener("completed", oncompleted)
     }}
     {...rest}
   />

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { type Browser, chromium, type Page } from "playwright-core"
+import { type Browser, chromium, type LaunchOptions, type Page } from "playwright-core"
 import { chromiumPath } from "../../../../../.ci/optional-suites.mjs"
 import { Engine, script, type Tab } from "./engine.js"
 import { largest } from "./processes.js"
@@ -45,21 +45,25 @@ const sessionIn = (browser: Browser): Engine["Type"]["session"] =>
     memory: () => memoryOf(browser)
   })))
 
-const launched = Effect.acquireRelease(
-  Effect.promise(() =>
-    chromium.launch({
-      executablePath: chromiumPath ?? "chromium",
-      // as it is for visitors
-      ignoreDefaultArgs: ["--disable-back-forward-cache"],
-      args: ["--no-sandbox", "--disable-dev-shm-usage", "--js-flags=--expose-gc"]
-    })
-  ),
-  (browser) => Effect.promise(() => browser.close())
-)
+const launched = (options: LaunchOptions) =>
+  Effect.acquireRelease(
+    Effect.promise(() =>
+      chromium.launch({
+        executablePath: chromiumPath ?? "chromium",
+        args: ["--no-sandbox", "--disable-dev-shm-usage", "--js-flags=--expose-gc"],
+        ...options
+      })
+    ),
+    (browser) => Effect.promise(() => browser.close())
+  )
+
+/** One that keeps no page that was left: after the back button a page loads again. */
+export const forgetful = launched({})
 
 export const ChromiumLive: Layer.Layer<Chromium | Engine> = Layer.scopedContext(
   Effect.map(
-    Effect.all([launched, script]),
+    // as it is for visitors
+    Effect.all([launched({ ignoreDefaultArgs: ["--disable-back-forward-cache"] }), script]),
     ([browser, script]) =>
       Context.make(Chromium, browser).pipe(Context.add(Engine, { session: sessionIn(browser), script }))
   )
