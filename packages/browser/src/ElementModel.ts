@@ -94,6 +94,16 @@ export interface StevedoreUpload extends HTMLElement {
     listener: EventListenerOrEventListenerObject,
     options?: boolean | AddEventListenerOptions
   ): void
+  removeEventListener<K extends keyof Details>(
+    type: K,
+    listener: Listener<CustomEvent<Details[K]>>,
+    options?: boolean | EventListenerOptions
+  ): void
+  removeEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | EventListenerOptions
+  ): void
 }
 
 /**

@@ -153,7 +153,7 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
             direction: wanted.direction,
             isDark: wanted.colorScheme === "dark",
             outside: [],
-            names: [2, 3, 1, 0, 4, 5].map((index) => snapshot.items[index]?.name),
+            names: [2, 3, 1, 0, 4, 5].flatMap((index) => snapshot.items[index]?.name ?? []),
             apart: [],
             height: found.height
           })
@@ -161,8 +161,9 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
           const room = yield* Effect.promise(() =>
             page.locator("main").evaluate((main) => {
               main.querySelector("header")?.remove()
-              main.style.padding = "16px"
-              return { width: main.offsetWidth, height: main.offsetHeight }
+              main.setAttribute("style", "padding: 16px")
+              const { height, width } = main.getBoundingClientRect()
+              return { width, height }
             })
           )
           if (folder !== undefined) {
