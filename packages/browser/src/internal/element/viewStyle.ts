@@ -86,6 +86,8 @@ button.icon span:empty { display: none; }
 [data-state="completed"] { --tone: var(--good); }
 /* a row keeps its height until it moves */
 li[data-state="completed"] .progress { visibility: hidden; }
+/* WebKit would call what is folded visible */
+details:not([open]) li { content-visibility: visible; }
 details .progress, li[data-state="cancelled"] .progress { display: none; }
 li[data-state="completed"] .state { color: var(--good); }
 li[data-state="paused"] .state { color: light-dark(#8a5a00, #f0c060); }

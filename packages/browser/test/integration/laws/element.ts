@@ -372,8 +372,7 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         yield* inPage(page, () => {
           const form = document.createElement("form")
           form.innerHTML =
-            "<fieldset><stevedore-upload name=attachments required max-files=2></stevedore-upload></fieldset>" +
-            "<button>Send</button>"
+            "<fieldset><stevedore-upload name=attachments required max-files=2></stevedore-upload></fieldset>"
           document.querySelector("stevedore-upload")?.replaceWith(form)
           const told: Array<string> = []
           Object.assign(window, { told })
