@@ -68,7 +68,7 @@ export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [
       name: "packed",
       root,
       include: ["packages/*/packed/*.test.ts"],
-      exclude: [],
+      exclude,
       globalSetup: "packages/examples/packed/setup.ts",
       testTimeout: 300_000,
       hookTimeout: 600_000

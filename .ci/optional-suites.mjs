@@ -154,6 +154,13 @@ export const optionalSuites = [
     probe: () => storeRuns && isNight,
     nightly: true
   },
+  {
+    files: "packages/examples/packed/Next.test.ts",
+    needs: "a night, for 460 MB of packages",
+    install: "STEVEDORE_NIGHTLY=1 npm run try-packages.",
+    probe: () => isNight,
+    nightly: true
+  },
   // engines differ in network and storage, which the laws of uploads, of the queue and of its life meet
   ...["firefox", "webkit"].map((engine) => ({
     files: `packages/browser/test/integration/${engine}/{Element,Faults,Leave,Memory,Offline,RealStorage}.test.ts`,

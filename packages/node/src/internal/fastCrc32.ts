@@ -33,6 +33,9 @@ let found: Update | undefined
 
 /** Loaded with the first bytes: programs that hash nothing load nothing. */
 export const update: Update = (crc, chunk) => {
-  found ??= from(() => Module.createRequire(import.meta.url)("@node-rs/crc32"))
+  // a bundler that follows it stops at the binary: Turbopack builds nothing then
+  found ??= from(() =>
+    Module.createRequire(import.meta.url)(/* webpackIgnore: true */ /* turbopackIgnore: true */ "@node-rs/crc32")
+  )
   return found(crc, chunk)
 }
