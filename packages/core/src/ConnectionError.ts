@@ -109,14 +109,6 @@ const adviceIn = (table: ReadonlyArray<Advice>, code = ""): string | undefined =
   table.find(([codes]) => codes.test(code))?.[1]
 
 /**
- * Whether a system error code says that the certificate of the other side is not trusted: it is not for this host, has
- * expired, or nobody known has signed it. The next attempt would meet the same one.
- *
- * @category predicates
- */
-export const isUntrusted = (code: string | undefined): boolean => code !== undefined && certificateCode.test(code)
-
-/**
  * What helps against a failed connection, by its code.
  *
  * @internal

@@ -44,7 +44,7 @@ export const field = <const Kind extends ErrorKind>(kind: Kind) =>
  * - `final`: its session is over, and no other is opened; `garbled`: and Complete may have been carried out
  * - `late`: as `final`, but for a session that this run has opened
  *
- * @category models
+ * @internal
  */
 export type AfterUpload = "kept" | "lost" | "gone" | "over" | "final" | "garbled" | "late"
 
@@ -131,12 +131,7 @@ export type FieldOf<Tag extends keyof typeof table> = ReturnType<typeof field<(t
  */
 export type OfKind<E, Kind extends ErrorKind> = Extract<E, { readonly kind: Kind }>
 
-/**
- * Whether an error is of a kind.
- *
- * @category predicates
- */
-export const isKind = <const Kind extends ErrorKind>(kind: Kind) => <E>(error: E): error is OfKind<E, Kind> =>
+const isKind = <const Kind extends ErrorKind>(kind: Kind) => <E>(error: E): error is OfKind<E, Kind> =>
   Predicate.hasProperty(error, "kind") && error.kind === kind
 
 /**

@@ -20,21 +20,16 @@ import type { ServiceError } from "./ServiceError.js"
 export const inspect = (fileId: string): Effect.Effect<FileRecord, ServiceError, ServiceApi> =>
   Effect.flatMap(ServiceApi, (service) => service.file(fileId))
 
-/**
- * When to look again: after 1 second at first, then at growing intervals up to 15 seconds, with jitter so that clients
- * do not poll in step.
- *
- * @category schedules
- */
-export const defaultSchedule: Schedule.Schedule<Duration.Duration> = Schedule.exponential("1 second", 1.5).pipe(
+// jitter, so that clients do not poll in step
+const defaultSchedule: Schedule.Schedule<Duration.Duration> = Schedule.exponential("1 second", 1.5).pipe(
   Schedule.modifyDelay((_, delay) => Duration.min(delay, Duration.seconds(15))),
   Schedule.jittered
 )
 
 /**
  * The record of a file as soon as its status is no longer `pending`: usually `completed` or `failed`. A
- * file can be downloaded before that. The schedule says when to look again; if the schedule ends first, the record is
- * still `pending`.
+ * file can be downloaded before that. The schedule says when to look again: by default after 1 second at first, then at
+ * growing intervals up to 15 seconds. If the schedule ends first, the record is still `pending`.
  *
  * @example
  * import { Files } from "@stevedore/core"

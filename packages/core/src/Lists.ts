@@ -28,7 +28,7 @@ import type { ServiceApi } from "./ServiceApi.js"
  * const templates = Lists.make({
  *   path: "/v1/projects/templates",
  *   item: Template,
- *   filters: Schema.Struct({ title: Schema.optional(Lists.TextFilter) }),
+ *   filters: Schema.Struct({ title: Schema.optional(Lists.Filters.Text) }),
  *   sorts: ["title"]
  * })
  * const interviews = templates({ title: { contains: "interview" }, sort: "title:asc" })
@@ -256,20 +256,26 @@ export const users: List<Records.User, typeof Filters.Users.Type, "created_at" |
 
 export {
   /**
-   * What a page says of the list: the cursor of the next page, and how many items there are.
+   * The filters of each list, and what filters are made of: `Text`, `Time` and `Instant`.
    *
-   * @category models
+   * @category filters
    */
-  PageInfo
-} from "./service/page.js"
+  Filters
+}
 
-export type {
+export {
   /**
    * A page of a list, its items decoded.
    *
    * @category models
    */
-  Page
+  type Page,
+  /**
+   * What a page says of the list: the cursor of the next page, and how many items there are.
+   *
+   * @category models
+   */
+  PageInfo
 } from "./service/page.js"
 
 export type {
@@ -316,84 +322,3 @@ export type {
    */
   Walks
 } from "./list/list.js"
-
-export {
-  /**
-   * The filters of channels.
-   *
-   * @category filters
-   */
-  Channels as ChannelFilters,
-  /**
-   * The filters of contacts.
-   *
-   * @category filters
-   */
-  Contacts as ContactFilters,
-  /**
-   * The filters of data.
-   *
-   * @category filters
-   */
-  Data as DataFilters,
-  /**
-   * The filters of docs and insights.
-   *
-   * @category filters
-   */
-  Docs as DocFilters,
-  /**
-   * The filters of folders.
-   *
-   * @category filters
-   */
-  Folders as FolderFilters,
-  /**
-   * The filters of highlights: only one of the three ids.
-   *
-   * @category filters
-   */
-  Highlights as HighlightFilters,
-  /**
-   * A time of a filter: a `Date` or a `DateTime`.
-   *
-   * @category filters
-   */
-  Instant,
-  /**
-   * No filters.
-   *
-   * @category filters
-   */
-  None as NoFilters,
-  /**
-   * The filters of projects.
-   *
-   * @category filters
-   */
-  Projects as ProjectFilters,
-  /**
-   * The filters of tags.
-   *
-   * @category filters
-   */
-  Tags as TagFilters,
-  /**
-   * A text that contains another, or equals it.
-   *
-   * @category filters
-   */
-  TextFilter,
-  /**
-   * A span of time.
-   *
-   * @category filters
-   */
-  TimeFilter,
-  /**
-   * The filters of users.
-   *
-   * @category filters
-   */
-  Users as UserFilters
-} from "./list/filters.js"

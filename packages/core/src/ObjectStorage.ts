@@ -213,7 +213,7 @@ export const contentHeaders = <E, R>(
 /**
  * Refuses an expired URL: storage would refuse it too, but only after receiving the whole body.
  *
- * @category validation
+ * @internal
  */
 export const checkDeadline = (
   request: Pick<PutRequest, "url" | "clockOffset" | "attempt">,

@@ -103,7 +103,7 @@ export const retryAfter = Schema.optional(FiniteDuration)
  * Whether the same request may be made again at all. `failures` is how many attempts failed with an error that one
  * retry may help against, including this one. Defaults to all of them.
  *
- * @category predicates
+ * @internal
  */
 export const isRepeatable = (error: Recoverable, failures = error.attempts): boolean =>
   error.recovery === "retry" || error.recovery === "slowDown" || (error.recovery === "retryOnce" && failures < 2)

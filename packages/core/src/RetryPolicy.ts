@@ -170,7 +170,7 @@ export const longestBackOff = (policy: Policy, attempt: number): Duration.Durati
  * How long to wait after a failed attempt: exactly as long as the server asks, otherwise a random time below the
  * backoff.
  *
- * @category waits
+ * @internal
  */
 export const wait = (policy: Policy, error: Recoverable): Effect.Effect<Duration.Duration> =>
   error.retryAfter === undefined

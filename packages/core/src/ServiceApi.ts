@@ -289,13 +289,13 @@ const makeBehind = (
  *
  * @category constructors
  */
-export const makeWith = (
-  options: Options
+export const make = (
+  options: Options = {}
 ): Effect.Effect<Service, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> =>
   makeBehind(options, ({ rateLimit }) => RateLimit.make(rateLimit))
 
 /**
- * {@link makeWith}, but without a rate limit gate of its own, for a page: its calls are few, and one that is refused with
+ * {@link make}, but without a rate limit gate of its own, for a page: its calls are few, and one that is refused with
  * 429 waits as `Retry-After` says. A gate that is given by `RateLimit.layer` counts here too.
  *
  * @category constructors
@@ -306,15 +306,7 @@ export const makeUngated = (
   makeBehind(options, () => Effect.succeed(RateLimit.open))
 
 /**
- * {@link makeWith} without options.
- *
- * @category constructors
- */
-export const make: Effect.Effect<Service, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> =
-  /* #__PURE__ */ makeWith({})
-
-/**
- * The layer of {@link makeWith}.
+ * The layer of {@link make}.
  *
  * @example
  * import { HttpClient, HttpClientRequest } from "@effect/platform"
@@ -329,10 +321,10 @@ export const make: Effect.Effect<Service, never, ServiceConfig.ServiceConfig | H
 export const layerWith = (
   options: Options
 ): Layer.Layer<ServiceApi, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> =>
-  Layer.effect(ServiceApi, makeWith(options))
+  Layer.effect(ServiceApi, make(options))
 
 /**
- * The layer of {@link make}.
+ * {@link layerWith} without options.
  *
  * @category layers
  */
@@ -368,40 +360,37 @@ export const layerNoop = (service: Partial<Service>): Layer.Layer<ServiceApi> =>
     ...service
   })
 
-export type {
+export {
   /**
    * What Complete large upload is told: every part, with its etag verbatim.
    *
    * @category models
    */
-  CompletedLargeUpload,
+  type CompletedLargeUpload,
   /**
    * What Complete upload is told.
    *
    * @category models
    */
-  CompletedUpload,
+  type CompletedUpload,
   /**
    * The file of a session with one URL.
    *
    * @category models
    */
-  FileDescription,
+  type FileDescription,
   /**
    * The file of a session with a URL for each part.
    *
    * @category models
    */
-  LargeFileDescription,
+  type LargeFileDescription,
   /**
    * A page of a list.
    *
    * @category models
    */
-  PageRequest
-} from "./service/endpoints.js"
-
-export {
+  type PageRequest,
   /**
    * What the service tells of a token.
    *

@@ -201,7 +201,7 @@ export class ServiceUnavailable extends TaggedError<ServiceUnavailable>()("Servi
  * The problem of a body that is not JSON, such as a proxy's page or a truncated response. Another attempt may get a
  * proper one.
  *
- * @category constants
+ * @internal
  */
 export const notJson = "no JSON"
 

@@ -97,20 +97,17 @@ export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Tim
 
 export {
   /**
+   * Runs an effect after this long. Returns a function that cancels it.
+   *
+   * @category models
+   */
+  type Timer,
+  /**
    * A timer by Effect's `Clock`: with the live clock, it costs no fiber before the time is up.
    *
    * @category timers
    */
   timer
-} from "./base/timer.js"
-
-export type {
-  /**
-   * Runs an effect after this long. Returns a function that cancels it.
-   *
-   * @category models
-   */
-  Timer
 } from "./base/timer.js"
 
 export {

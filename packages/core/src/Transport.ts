@@ -39,37 +39,34 @@ export {
   withoutRedirects
 } from "./base/withoutRedirects.js"
 
-export type {
+export {
   /**
    * A response of storage: its status, its headers with names in lower case, and the start of its body.
    *
    * @category models
    */
-  StorageAnswer
+  type StorageAnswer,
+  /**
+   * What the body of a refusal says to a reader, on one line, without the query of its URL. None if it says nothing.
+   *
+   * @category answers
+   */
+  wordsOf
 } from "./storage/answer.js"
 
-export type {
+export {
   /**
    * The answer to a GET: its head, and its bytes for whoever wants them.
    *
    * @category models
    */
-  GetAnswered,
+  type GetAnswered,
   /**
    * The answer to a PUT, and what only the transport knows of it.
    *
    * @category models
    */
-  PutAnswered,
-  /**
-   * What differs between the ways to reach an object storage: how a request is sent, once, and how its answer is read.
-   *
-   * @category models
-   */
-  StorageTransport
-} from "./storage/transport.js"
-
-export {
+  type PutAnswered,
   /**
    * The object storage over a transport. It refuses a URL that has ended before anything is sent, counts the bytes,
    * interprets the answer, and traces each attempt.
@@ -103,71 +100,14 @@ export {
    *
    * @category constructors
    */
-  storageOver
+  storageOver,
+  /**
+   * What differs between the ways to reach an object storage: how a request is sent, once, and how its answer is read.
+   *
+   * @category models
+   */
+  type StorageTransport
 } from "./storage/transport.js"
-
-export {
-  /**
-   * The header with which a transport asks for bytes as they are stored.
-   *
-   * @category requests
-   */
-  uncoded
-} from "./storage/attempt.js"
-
-export {
-  /**
-   * GETs what a URL leads to, over up to ten redirects, none of which carries a token.
-   *
-   * @category redirects
-   */
-  followed,
-  /**
-   * Leaves a redirect at its refusal: for a transport that follows redirects by itself.
-   *
-   * @category redirects
-   */
-  refused
-} from "./storage/attempt.js"
-
-export {
-  /**
-   * How much of a response's body is kept, in bytes. The rest is read, so that the connection can be reused.
-   *
-   * @category answers
-   */
-  longestDocument,
-  /**
-   * The error for a source that produced another number of bytes than its section has.
-   *
-   * @category answers
-   */
-  otherLength,
-  /**
-   * Begins to collect the body of a response, piece by piece.
-   *
-   * @category answers
-   */
-  startDocument
-} from "./storage/attempt.js"
-
-export {
-  /**
-   * What the body of a refusal says to a reader, on one line, without the query of its URL. None if it says nothing.
-   *
-   * @category answers
-   */
-  wordsOf
-} from "./storage/answer.js"
-
-export {
-  /**
-   * Whether an etag is strong: the same etag means the same bytes.
-   *
-   * @category answers
-   */
-  isStrong
-} from "./storage/range.js"
 
 export {
   /**
@@ -181,5 +121,50 @@ export {
    *
    * @category failures
    */
-  failure
+  failure,
+  /**
+   * GETs what a URL leads to, over up to ten redirects, none of which carries a token.
+   *
+   * @category redirects
+   */
+  followed,
+  /**
+   * How much of a response's body is kept, in bytes. The rest is read, so that the connection can be reused.
+   *
+   * @category answers
+   */
+  longestDocument,
+  /**
+   * The error for a source that produced another number of bytes than its section has.
+   *
+   * @category answers
+   */
+  otherLength,
+  /**
+   * Leaves a redirect at its refusal: for a transport that follows redirects by itself.
+   *
+   * @category redirects
+   */
+  refused,
+  /**
+   * Begins to collect the body of a response, piece by piece.
+   *
+   * @category answers
+   */
+  startDocument,
+  /**
+   * The header with which a transport asks for bytes as they are stored.
+   *
+   * @category requests
+   */
+  uncoded
 } from "./storage/attempt.js"
+
+export {
+  /**
+   * Whether an etag is strong: the same etag means the same bytes.
+   *
+   * @category answers
+   */
+  isStrong
+} from "./storage/range.js"

@@ -203,18 +203,15 @@ export {
    */
   InvalidPartCount,
   /**
+   * Every error for which no upload can be planned.
+   *
+   * @category errors
+   */
+  type PlanError,
+  /**
    * The file is larger than the service takes.
    *
    * @category errors
    */
   SizeExceeded
-} from "./base/planError.js"
-
-export type {
-  /**
-   * Every error for which no upload can be planned.
-   *
-   * @category errors
-   */
-  PlanError
 } from "./base/planError.js"

@@ -428,16 +428,13 @@ export {
    *
    * @category unfinished
    */
-  unfinished
-} from "./upload/unfinished.js"
-
-export type {
+  unfinished,
   /**
    * An upload that an earlier process left behind, or that is running.
    *
    * @category models
    */
-  UnfinishedUpload
+  type UnfinishedUpload
 } from "./upload/unfinished.js"
 
 export {

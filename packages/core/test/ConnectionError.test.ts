@@ -56,7 +56,6 @@ describe("ConnectionError", () => {
     const fields = { peer: "storage", origin: "https://b.test", arrived: "no", code } as const
     const error = new ConnectionError.ConnectionFailed(fields)
     assert.strictEqual(error.recovery, "none")
-    assert.isTrue(ConnectionError.isUntrusted(code))
     assert.match(error.message, /certificate there/)
     assert.notInclude(error.message, "Check the network and the address")
   })

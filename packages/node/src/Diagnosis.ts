@@ -13,40 +13,37 @@ import type { Check, CheckId, Found, Left, Needs, Problem } from "./diagnosis/tr
 import * as Trial from "./diagnosis/trial.js"
 import type { HttpProxy } from "./HttpProxy.js"
 
-export type {
+export {
   /**
    * The name of a check.
    *
    * @category models
    */
-  CheckId,
-  /**
-   * What a trial left behind at the service: a `file` until it is deleted there, a `session` for about a day.
-   *
-   * @category models
-   */
-  Left,
-  /**
-   * What the checks use: the service, its storage, and a client without a token.
-   *
-   * @category models
-   */
-  Needs,
-  /**
-   * Why a service cannot be asked, and what to do.
-   *
-   * @category models
-   */
-  Problem
-} from "./diagnosis/trial.js"
-
-export {
+  type CheckId,
   /**
    * The names of the checks, in their order.
    *
    * @category constants
    */
-  checkIds
+  checkIds,
+  /**
+   * What a trial left behind at the service: a `file` until it is deleted there, a `session` for about a day.
+   *
+   * @category models
+   */
+  type Left,
+  /**
+   * What the checks use: the service, its storage, and a client without a token.
+   *
+   * @category models
+   */
+  type Needs,
+  /**
+   * Why a service cannot be asked, and what to do.
+   *
+   * @category models
+   */
+  type Problem
 } from "./diagnosis/trial.js"
 
 /**

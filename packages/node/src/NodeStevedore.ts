@@ -129,7 +129,7 @@ const ownSockets = (
       ServiceApi.ServiceApi,
       Effect.flatMap(ConnectionPool.make({ proxy }), (pool) =>
         Effect.provideService(
-          ServiceApi.makeWith({ send: SocketSend.make(pool), pull: SocketClient.pull, transformClient }),
+          ServiceApi.make({ send: SocketSend.make(pool), pull: SocketClient.pull, transformClient }),
           HttpClient.HttpClient,
           SocketClient.make(pool)
         ))

@@ -1,12 +1,8 @@
-/**
- * The filters of the lists: how they are written, and how they are encoded in a query (service contract:
- * `filter[name]=`, `filter[name][op]=`, arrays as `filter[name][0]=`, times in UTC).
- */
+/** The filters of the lists, as a program writes them. */
 import * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
 /** A moment, as one of Effect's types or as a JavaScript Date. It is sent in ISO 8601, in UTC. */
@@ -49,17 +45,17 @@ export const Instant: Schema.Schema<Instant, string> = Schema.transformOrFail(
 ).annotations({ identifier: "Instant" })
 
 /** Text that contains something, or is equal to something; not both. */
-export type TextFilter =
+export type Text =
   | { readonly contains: string; readonly equal_to?: undefined }
   | { readonly equal_to: string; readonly contains?: undefined }
 
-/** The Schema of {@link TextFilter}. */
-export const TextFilter = Schema.Struct({
+/** The Schema of {@link Text}. */
+export const Text = Schema.Struct({
   contains: Schema.optional(Schema.String),
   equal_to: Schema.optional(Schema.String)
 }).pipe(
   Schema.filter(
-    (filter): filter is TextFilter => (filter.contains === undefined) !== (filter.equal_to === undefined),
+    (filter): filter is Text => (filter.contains === undefined) !== (filter.equal_to === undefined),
     { message: () => "expected one of contains and equal_to" }
   )
 )
@@ -68,7 +64,7 @@ export const TextFilter = Schema.Struct({
  * A time after one moment, before another, or between the two. `gt` and `lt` exclude the moment itself, `gte` and `lte`
  * include it. Each end is given in one way only, and at least one end is required.
  */
-export type TimeFilter =
+export type Time =
   | After & { readonly lt?: undefined; readonly lte?: undefined }
   | Before & { readonly gt?: undefined; readonly gte?: undefined }
   | After & Before
@@ -84,15 +80,15 @@ type Before =
 const atMostOne = (...values: ReadonlyArray<unknown>): boolean =>
   values.filter((value) => value !== undefined).length <= 1
 
-/** The Schema of {@link TimeFilter}. */
-export const TimeFilter = Schema.Struct({
+/** The Schema of {@link Time}. */
+export const Time = Schema.Struct({
   gt: Schema.optional(Instant),
   gte: Schema.optional(Instant),
   lt: Schema.optional(Instant),
   lte: Schema.optional(Instant)
 }).pipe(
   Schema.filter(
-    (filter): filter is TimeFilter =>
+    (filter): filter is Time =>
       atMostOne(filter.gt, filter.gte) && atMostOne(filter.lt, filter.lte) &&
       !atMostOne(filter.gt, filter.gte, filter.lt, filter.lte, ""),
     { message: () => "expected one of gt and gte, one of lt and lte, or one of each" }
@@ -103,9 +99,9 @@ const Id = Schema.NonEmptyString
 
 const folderId = Schema.optional(Id)
 
-const title = Schema.optional(TextFilter)
+const title = Schema.optional(Text)
 
-const createdAt = Schema.optional(TimeFilter)
+const createdAt = Schema.optional(Time)
 
 /** The filters of projects. */
 export const Projects = Schema.Struct({
@@ -129,7 +125,7 @@ export const Docs = Schema.Struct({ ...Data.fields, published: Schema.optional(S
 
 /** The highlights of a project, those with a tag, or one by its id: only one of the three. */
 export type Highlights =
-  & { readonly created_at?: TimeFilter | undefined; readonly updated_at?: TimeFilter | undefined }
+  & { readonly created_at?: Time | undefined; readonly updated_at?: Time | undefined }
   & (
     | { readonly project_id?: string | undefined; readonly tag_id?: undefined; readonly highlight_id?: undefined }
     | { readonly tag_id?: string | undefined; readonly project_id?: undefined; readonly highlight_id?: undefined }
@@ -161,7 +157,7 @@ export const Tags = Schema.Struct({ project_id: Schema.optional(Id) }).annotatio
 export const Channels = Schema.Struct({ folder_id: folderId }).annotations({ identifier: "ChannelFilters" })
 
 /** The filters of contacts. */
-export const Contacts = Schema.Struct({ name: Schema.optional(TextFilter) }).annotations({
+export const Contacts = Schema.Struct({ name: Schema.optional(Text) }).annotations({
   identifier: "ContactFilters"
 })
 
@@ -173,24 +169,8 @@ export const Folders = Schema.Struct({
 }).annotations({ identifier: "FolderFilters" })
 
 /** The filters of users. */
-export const Users = Schema.Struct({ name: Schema.optional(TextFilter), email: Schema.optional(TextFilter) })
+export const Users = Schema.Struct({ name: Schema.optional(Text), email: Schema.optional(Text) })
   .annotations({ identifier: "UserFilters" })
 
 /** No filters. */
 export const None = Schema.Struct({}).annotations({ identifier: "NoFilters" })
-
-const flatten = (name: string, value: unknown): ReadonlyArray<readonly [string, string]> => {
-  if (value === undefined) return []
-  if (Array.isArray(value)) return value.flatMap((one, index) => flatten(`${name}[${index}]`, one))
-  if (Predicate.isRecord(value)) {
-    return Object.entries(value).flatMap(([key, one]) => flatten(`${name}[${key}]`, one))
-  }
-  return [[name, String(value)]]
-}
-
-/**
- * Encoded filters as query parameters, in the order of their names. Only what is sent as text has a parameter: an empty
- * array has none, and neither has a `Date` that no Schema encoded. The lists refuse both.
- */
-export const toQuery = (filters: Readonly<Record<string, unknown>>): ReadonlyArray<readonly [string, string]> =>
-  Object.keys(filters).sort().flatMap((name) => flatten(`filter[${name}]`, filters[name]))

@@ -14,7 +14,6 @@ import { fingerprint } from "../Checkpoints.js"
 import { rounded } from "../Json.js"
 import { CheckpointMismatch, InvalidListOption, InvalidPageSize } from "../ListError.js"
 import type { PageRequest } from "../service/endpoints.js"
-import { toQuery } from "./filters.js"
 
 /** A list as a walk needs it: its Schemas as functions. */
 export interface ListShape<A> {
@@ -156,6 +155,23 @@ const checkFrom = (
     new CheckpointMismatch({ path, checkpointPath: from.path, what: from.path === path ? "filters" : "list" })
   )
 }
+
+const flatten = (name: string, value: unknown): ReadonlyArray<readonly [string, string]> => {
+  if (value === undefined) return []
+  if (Array.isArray(value)) return value.flatMap((one, index) => flatten(`${name}[${index}]`, one))
+  if (Predicate.isRecord(value)) {
+    return Object.entries(value).flatMap(([key, one]) => flatten(`${name}[${key}]`, one))
+  }
+  return [[name, String(value)]]
+}
+
+/**
+ * Encoded filters as query parameters, in the order of their names (service contract: `filter[name]=`, `filter[name][op]=`,
+ * arrays as `filter[name][0]=`). Only what is sent as text has a parameter: an empty
+ * array has none, and neither has a `Date` that no Schema encoded. The lists refuse both.
+ */
+const toQuery = (filters: Readonly<Record<string, unknown>>): ReadonlyArray<readonly [string, string]> =>
+  Object.keys(filters).sort().flatMap((name) => flatten(`filter[${name}]`, filters[name]))
 
 /** Validates everything about a walk, before any request. */
 export const prepare = <A>(

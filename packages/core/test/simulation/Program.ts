@@ -235,7 +235,7 @@ export class Program {
       Context.add(ServiceConfig.ServiceConfig, config)
     )
     return Effect.gen(this, function*() {
-      const api = yield* ServiceApi.make
+      const api = yield* ServiceApi.make()
       const storage = yield* HttpObjectStorage.make
       const ledger = yield* this.ledger
       return Context.make(ServiceApi.ServiceApi, api).pipe(

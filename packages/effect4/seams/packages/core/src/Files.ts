@@ -2,7 +2,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 
-export const defaultSchedule: Schedule.Schedule<Duration.Duration> = Schedule.exponential("1 second", 1.5).pipe(
+const defaultSchedule: Schedule.Schedule<Duration.Duration> = Schedule.exponential("1 second", 1.5).pipe(
   Schedule.modifyDelay(({ duration }) => Effect.succeed(Duration.min(duration, Duration.seconds(15)))),
   Schedule.jittered
 )
