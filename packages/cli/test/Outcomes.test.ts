@@ -7,6 +7,7 @@ import { FaultScript, SandboxLayer } from "@stevedore/testing"
 import { ConfigProvider, Deferred, Effect, Exit, FastCheck as fc, FiberId, Layer, Option } from "effect"
 import { rmSync } from "node:fs"
 import * as DownloadMany from "../src/download/many.js"
+import type { Options as DownloadOptions } from "../src/download/options.js"
 import * as FilesFrom from "../src/files/filesFrom.js"
 import * as SeparatedValues from "../src/files/separatedValues.js"
 import * as ExitCode from "../src/print/exitCode.js"
@@ -345,7 +346,8 @@ describe("whatever a run was given has one outcome, and the exit code is 0 only 
           `${folder}/ids.csv`,
           [["id", "name"], ...rows].map((row) => SeparatedValues.line(row)).join("\n")
         )
-        const options: DownloadMany.Options = {
+        const none = Option.none()
+        const options: DownloadOptions = {
           fileIds: [],
           filesFrom: Option.some(`${folder}/ids.csv`),
           nul: false,
@@ -355,7 +357,15 @@ describe("whatever a run was given has one outcome, and the exit code is 0 only 
           anySize: false,
           keep: false,
           json: true,
-          verbose: false
+          verbose: false,
+          quiet: false,
+          allowInsecureHttp: false,
+          baseUrl: none,
+          tokenFile: none,
+          profile: none,
+          config: none,
+          limitRate: none,
+          output: none
         }
         const asked = [...new Map(rows.map((row) => [row.join("\0"), row[0]])).values()]
         const check = (run: Ended) =>

@@ -14,9 +14,6 @@ export class JobFailed extends Schema.TaggedError<JobFailed>("@stevedore/cli/Job
   /** Those of a cancelled job that were not tried. */
   cancelled: Schema.Number
 }) {
-  get exitCode(): number {
-    return ExitCode.failed
-  }
   override get message(): string {
     const left = this.cancelled === 0 ? "" : ` and ${this.cancelled} cancelled`
     return `${this.failed} files of ${JSON.stringify(this.job)} failed${left}. See stevedore bulk failures, and try ` +
@@ -53,9 +50,6 @@ export class DatabaseFailed extends Schema.TaggedError<DatabaseFailed>("@stevedo
     problem: Schema.String
   }
 ) {
-  get exitCode(): number {
-    return ExitCode.failed
-  }
   override get message(): string {
     return `The database with the jobs failed: ${this.problem}. Check that it runs and what it says, and run the ` +
       "command again: nothing is lost."

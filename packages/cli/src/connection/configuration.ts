@@ -12,19 +12,13 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { readFile, warnOfOthers } from "../options/inputFile.js"
 import { fromConfigError, fromConfiguration, InvalidInput } from "../options/invalidInput.js"
+import type { Accepted } from "../options/parameter.js"
+import type { connection } from "../options/shared.js"
 import * as Proxy from "./proxy.js"
 import * as Transport from "./transport.js"
 
 /** What was given on the command line. An option takes precedence over the environment variable. */
-export interface Given {
-  readonly baseUrl: Option.Option<string>
-  /** A file that holds the token. As an argument, the token itself would show in the process list. */
-  readonly tokenFile: Option.Option<string>
-  /** `standard`, `dovetail`, or a JSON file. */
-  readonly profile: Option.Option<string>
-  /** Accepts `http:` to a host other than this machine, although the token is then sent in clear text. */
-  readonly allowInsecureHttp: boolean
-}
+export type Given = Accepted<typeof connection>
 
 const known: Readonly<Record<string, ServiceProfile.ServiceProfile>> = {
   standard: ServiceProfile.standard,

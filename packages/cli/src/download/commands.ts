@@ -1,44 +1,7 @@
-/** `stevedore download`: what it accepts, and the help about it. */
+/** `stevedore download`: the help about it. */
 import * as Effect from "effect/Effect"
 import { make, runs } from "../options/command.js"
-import { argumentsOf, flag, option, optionOr } from "../options/parameter.js"
-import { fileId, filesElsewhere, limitRate, listed, ofService } from "../options/shared.js"
-import { path, wholeNumber } from "../options/values.js"
-
-const downloading = {
-  fileIds: argumentsOf(fileId),
-  ...listed,
-  directory: option({
-    name: "directory",
-    takes: path("PATH"),
-    help: "Directory for several files, each under its own name. Default: the current directory"
-  }),
-  files: optionOr({
-    name: "files",
-    takes: wholeNumber(1, 64),
-    default: 3,
-    elsewhere: filesElsewhere,
-    help: "Maximum number of files to download at once"
-  }),
-  limitRate,
-  output: option({
-    name: "output",
-    alias: "o",
-    takes: path("PATH"),
-    help: "File to write, or a directory for it. Default: the current directory"
-  }),
-  overwrite: flag({ name: "overwrite", alias: "force", help: "Replace an existing file" }),
-  anySize: flag({
-    name: "any-size",
-    elsewhere: ["ignore-size"],
-    help: "Accept a file whose size differs from the one in its record"
-  }),
-  keep: flag({
-    name: "keep",
-    help: "Keep a partial download if it fails or is stopped: the same command resumes it"
-  }),
-  ...ofService
-}
+import { downloading } from "./options.js"
 
 const download = make({
   name: "download",

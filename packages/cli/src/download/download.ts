@@ -18,30 +18,16 @@ import * as Politeness from "../connection/politeness.js"
 import * as Telling from "../files/telling.js"
 import { again } from "../options/commandWords.js"
 import { InvalidInput } from "../options/invalidInput.js"
-import type { LimitRate } from "../options/limitRate.js"
 import { margin, Output } from "../print/output.js"
 import * as Printable from "../print/printable.js"
 import * as ProgressBar from "../print/progressBar.js"
 import * as Reports from "../print/reports.js"
 import * as Table from "../print/table.js"
-import type * as DownloadMany from "./many.js"
+import type { Options } from "./options.js"
 
-/** The options of the command. */
-export interface Options extends Configuration.Given {
-  readonly fileId: string
-  /** Where to put the file; in a directory, it keeps its own name. If none: here, with its own name. */
-  readonly output: Option.Option<string>
-  readonly overwrite: boolean
-  /** The bandwidth limit. */
-  readonly limitRate: Option.Option<LimitRate>
-  /** Whether the size may differ from the one in the file's record. */
-  readonly anySize: boolean
-  /** Whether to keep what has arrived if the download fails or is stopped. */
-  readonly keep: boolean
-  readonly json: boolean
-}
+type One = Options & { readonly fileId: string }
 
-const connected = (options: Configuration.Given & Pick<Options, "limitRate">) =>
+const connected = (options: Options) =>
   Layer.provide(Configuration.layer(options), Politeness.layer("download", options.limitRate))
 
 const isDirectory = (path: string) =>
@@ -71,7 +57,7 @@ const tellWayOut = ({ _tag }: ServiceError) =>
   )
 
 // Whoever uploaded the file chose its name: it is made safe, so that it cannot lead anywhere else.
-const targetOf = ({ anySize, fileId, output, overwrite }: Options) =>
+const targetOf = ({ anySize, fileId, output, overwrite }: One) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
     if (Option.isSome(output)) yield* checkOutput(output.value)
@@ -103,7 +89,7 @@ interface Target {
   readonly size: number | undefined
 }
 
-const withProgress = (target: Target, options: Options, onSaved: () => void) =>
+const withProgress = (target: Target, options: One, onSaved: () => void) =>
   Effect.gen(function*() {
     const output = yield* Output
     let received = 0
@@ -133,13 +119,10 @@ const withProgress = (target: Target, options: Options, onSaved: () => void) =>
     )
   })
 
-/** The options of the command for any number of files. */
-export interface AnyOptions extends Omit<Options, "fileId">, Omit<DownloadMany.Options, "json"> {}
-
 const invalid = (input: string, problem: string) => Effect.fail(new InvalidInput({ input, problem }))
 
 /** Downloads one file to a path, or several into a directory. */
-export const runAny = (options: AnyOptions) =>
+export const runAny = (options: Options) =>
   Effect.gen(function*() {
     const { directory, fileIds: [fileId, ...others], filesFrom, output } = options
     const isOne = others.length === 0 && Option.isNone(filesFrom) && Option.isNone(directory)
@@ -155,7 +138,7 @@ export const runAny = (options: AnyOptions) =>
   })
 
 /** Downloads a file. The file is there at the end, so a reader of the report that went away is not a failure. */
-export const run = (options: Options) =>
+export const run = (options: One) =>
   Effect.gen(function*() {
     const output = yield* Output
     const startedAt = yield* Clock.currentTimeMillis

@@ -30,25 +30,8 @@ import * as Reports from "../print/reports.js"
 import * as Table from "../print/table.js"
 import * as UploadReports from "../print/uploadReports.js"
 import * as DownloadIndex from "./downloaded.js"
+import type { Options } from "./options.js"
 import * as DownloadWatch from "./watch.js"
-
-/** The options of the command. */
-export interface Options {
-  readonly fileIds: ReadonlyArray<string>
-  /** A list of ids, with names if it has any. */
-  readonly filesFrom: Option.Option<string>
-  readonly nul: boolean
-  /** Where the files are put. If none: here. */
-  readonly directory: Option.Option<string>
-  /** The number of concurrent files. */
-  readonly files: number
-  readonly overwrite: boolean
-  readonly anySize: boolean
-  readonly keep: boolean
-  readonly json: boolean
-  /** Whether what was there before is a result, too. */
-  readonly verbose: boolean
-}
 
 /** Some files were not downloaded. Each failure was already printed. */
 export class DownloadsFailed extends Schema.TaggedError<DownloadsFailed>("@stevedore/cli/DownloadsFailed")(

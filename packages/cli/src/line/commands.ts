@@ -9,9 +9,7 @@ import { make, type Page } from "../options/command.js"
 import { optionalArgument } from "../options/parameter.js"
 import { ofService } from "../options/shared.js"
 import { name } from "../options/values.js"
-import * as BucketCommand from "../serve/bucketCommand.js"
 import * as ServeCommands from "../serve/commands.js"
-import * as SandboxCommand from "../serve/sandboxCommand.js"
 import * as UploadCommands from "../upload/commands.js"
 import * as Help from "./help.js"
 
@@ -62,8 +60,8 @@ export const commands = [
   ServeCommands.commands.serve,
   ServeCommands.commands.token,
   ServeCommands.commands.files,
-  BucketCommand.commands.bucket,
-  SandboxCommand.commands.sandbox
+  ServeCommands.commands.bucket,
+  ServeCommands.commands.sandbox
 ]
 
 type Any = typeof commands[number]["run"]

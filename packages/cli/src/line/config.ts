@@ -5,18 +5,16 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import type * as Configuration from "../connection/configuration.js"
 import * as Shared from "../options/apply.js"
 import type { Page } from "../options/command.js"
 import { fromConfigError } from "../options/invalidInput.js"
+import type { Accepted } from "../options/parameter.js"
+import type { ofService } from "../options/shared.js"
 import { Output } from "../print/output.js"
 import * as Table from "../print/table.js"
 import * as Settings from "./settings.js"
 
-/** The options of the command. */
-export interface Options extends Configuration.Given, Shared.Given {
-  readonly json: boolean
-}
+type Options = Accepted<typeof ofService>
 
 /** A setting, as a line of `--json`. */
 export const Setting = Schema.Struct({

@@ -2,10 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { make, runs } from "../options/command.js"
-import { ofService, oneFileId } from "../options/shared.js"
-import { listing, walking } from "./options.js"
-
-const ofFile = { fileId: oneFileId, ...ofService }
+import { ofService } from "../options/shared.js"
+import { listing, ofFile, walking } from "./options.js"
 
 const file = make({
   name: "file",

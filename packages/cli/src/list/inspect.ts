@@ -7,12 +7,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Configuration from "../connection/configuration.js"
+import type { Accepted } from "../options/parameter.js"
+import type { ofService } from "../options/shared.js"
 import { Output } from "../print/output.js"
-
-/** The options of both commands. */
-export interface Options extends Configuration.Given {
-  readonly json: boolean
-}
+import type { ofFile } from "./options.js"
 
 const shown = (value: unknown): string => typeof value === "string" ? value : Json.stringify(value) ?? ""
 
@@ -23,18 +21,18 @@ export const table = (record: object): ReadonlyArray<string> => {
   return fields.map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}`)
 }
 
-const print = (record: object, options: Options) =>
+const print = (record: object, options: Accepted<typeof ofService>) =>
   Effect.flatMap(Output, (output) => options.json ? output.json([record]) : output.lines(table(record)))
 
 /** Prints the record of a file. */
-export const file = (options: Options & { readonly fileId: string }) =>
+export const file = (options: Accepted<typeof ofFile>) =>
   Effect.flatMap(ServiceApi, (service) => service.file(options.fileId)).pipe(
     Effect.flatMap((record) => print(Schema.encodeSync(FileRecord)(record), options)),
     Effect.provide(Configuration.layer(options))
   )
 
 /** Prints whom the token belongs to, if the service tells. */
-export const whoami = (options: Options) =>
+export const whoami = (options: Accepted<typeof ofService>) =>
   Effect.flatMap(ServiceApi, (service) => service.tokenInfo).pipe(
     Effect.flatMap(Option.match({
       onNone: () =>

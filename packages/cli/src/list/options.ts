@@ -1,9 +1,11 @@
-/** What `stevedore list` and `stevedore projects` accept. */
+/** What the commands that show what the service has accept. */
 import type { Sort } from "@stevedore/core/Lists"
 import { argument, flag, option, options } from "../options/parameter.js"
 import type { Accepted } from "../options/parameter.js"
-import { ofService } from "../options/shared.js"
+import { ofService, oneFileId } from "../options/shared.js"
 import { matching, name, path, text, wholeNumber } from "../options/values.js"
+
+export const ofFile = { fileId: oneFileId, ...ofService }
 
 export const walking = {
   pageSize: option({

@@ -15,17 +15,12 @@ import * as Schema from "effect/Schema"
 import * as Output from "../print/output.js"
 import { readFile, warnOfOthers } from "./inputFile.js"
 import { fromConfigError, InvalidInput } from "./invalidInput.js"
+import type { Accepted } from "./parameter.js"
+import type { shared } from "./shared.js"
 import { tellSteps } from "./steps.js"
 
-/** What every command takes. */
-export interface Given {
-  /** Whether to print only results and failures. */
-  readonly quiet: boolean
-  /** Whether to print each step. */
-  readonly verbose: boolean
-  /** A file with the fields of {@link ConfigFile}. */
-  readonly config: Option.Option<string>
-}
+/** What every command is given. */
+export type Given = Accepted<typeof shared>
 
 /** A configuration file. An environment variable takes precedence over its field, and an option over both. */
 export const ConfigFile = Schema.Struct({

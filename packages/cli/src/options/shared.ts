@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as LogLevel from "effect/LogLevel"
 import type * as Option from "effect/Option"
 import * as LimitRate from "./limitRate.js"
-import { argument, flag, option } from "./parameter.js"
+import { type Accepted, argument, flag, option, type Parameter } from "./parameter.js"
 import { choice, name, parsed, path, text } from "./values.js"
 
 /** `--json`. */
@@ -37,6 +37,11 @@ export const shared = {
       "Default: stevedore.json in $XDG_CONFIG_HOME or ~/.config"
   })
 }
+
+/** What a command is given, without what every command takes. */
+export type Own<Parameters extends Readonly<Record<string, Parameter<unknown>>>> = Accepted<
+  Omit<Parameters, keyof typeof shared>
+>
 
 /** Where the service is, with which token, and which dialect it speaks. */
 export const connection = {

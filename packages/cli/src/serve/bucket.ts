@@ -8,17 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { InvalidInput } from "../options/invalidInput.js"
-import * as ExitCode from "../print/exitCode.js"
 import { Output, type OutputFailed } from "../print/output.js"
+import type * as Given from "./options.js"
 import { settingInvalid } from "./settingInvalid.js"
-
-/** The options of the command. */
-export interface Options {
-  readonly action: "setup" | "check"
-  readonly origins: Option.Option<string>
-  readonly print: boolean
-  readonly json: boolean
-}
 
 const wrong = (input: string, problem: string) => new InvalidInput({ input, problem })
 
@@ -33,9 +25,6 @@ export class BucketFailed extends Schema.TaggedError<BucketFailed>("@stevedore/c
   kind: ErrorKind.field("configuration"),
   problem: Schema.String
 }) {
-  get exitCode(): number {
-    return ExitCode.failed
-  }
   override get message(): string {
     return `The bucket: ${this.problem}`
   }
@@ -48,7 +37,7 @@ const shown = (documents: ReadonlyArray<S3Bucket.Document>) =>
 
 /** Sets the bucket up, or checks it. After setting up, it is checked as well. */
 export const run = (
-  options: Options
+  options: Given.Bucket
 ): Effect.Effect<void, InvalidInput | BucketFailed | OutputFailed, Output | FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const output = yield* Output

@@ -12,8 +12,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { InvalidInput } from "../options/invalidInput.js"
-import * as ExitCode from "../print/exitCode.js"
 import { Output, type OutputFailed } from "../print/output.js"
+import type * as Given from "./options.js"
 import { layerOf, time, wrong } from "./rows.js"
 import { settingInvalid } from "./settingInvalid.js"
 
@@ -22,29 +22,15 @@ export class FilesDiffer extends Schema.TaggedError<FilesDiffer>("@stevedore/cli
   kind: ErrorKind.field("configuration"),
   findings: Schema.Number
 }) {
-  get exitCode(): number {
-    return ExitCode.failed
-  }
   override get message(): string {
     return `The files: ${this.findings} are not as they should be`
   }
 }
 
-/** The options of the command. */
-export interface Options {
-  readonly action: "ls" | "show" | "usage" | "rm" | "verify" | "stuck" | "resend"
-  readonly id: Option.Option<string>
-  readonly tenant: Option.Option<string>
-  readonly limit: number
-  readonly repair: boolean
-  readonly directory: Option.Option<string>
-  readonly json: boolean
-}
-
-const rows = ({ directory }: Options) =>
+const rows = ({ directory }: Given.Files) =>
   layerOf("files", directory, { database: ({ files }) => files, directory: ({ files }) => files })
 
-const audit = ({ directory }: Options) =>
+const audit = ({ directory }: Given.Files) =>
   Effect.gen(function*() {
     const settings = yield* Effect.mapError(ServeSettings.settings, settingInvalid)
     return yield* layerOf("files", directory, {
@@ -74,7 +60,7 @@ const reportOf = ({ createdAt, expiresAt, id, key, name, owner, reason, settledA
 
 /** Prints each as a line of JSON, or as one for people. */
 const printed = <A>(
-  { json }: Options,
+  { json }: Given.Files,
   reports: ReadonlyArray<A>,
   line: (report: A) => ReadonlyArray<string | number | null>
 ) =>
@@ -86,7 +72,7 @@ const printed = <A>(
         : output.lines(reports.map((report) => line(report).map((cell) => cell ?? "-").join("  ")))
   )
 
-const ls = (options: Options) =>
+const ls = (options: Given.Files) =>
   Effect.gen(function*() {
     const { list } = yield* FileAdmin.FileAdmin
     const found = yield* list({ tenant: Option.getOrUndefined(options.tenant), limit: options.limit })
@@ -101,7 +87,7 @@ const ls = (options: Options) =>
   })
 
 /** The file that is named. */
-const named = ({ id }: Options) =>
+const named = ({ id }: Given.Files) =>
   Effect.gen(function*() {
     const { find } = yield* FileAdmin.FileAdmin
     if (Option.isNone(id)) return yield* wrong("ID", "give the id of the file: stevedore files ls shows it")
@@ -109,7 +95,7 @@ const named = ({ id }: Options) =>
     return Option.isSome(found) ? found.value : yield* wrong("ID", `there is no file ${id.value}`)
   })
 
-const show = (options: Options) =>
+const show = (options: Given.Files) =>
   Effect.gen(function*() {
     const report = reportOf(yield* named(options))
     yield* options.json
@@ -117,28 +103,28 @@ const show = (options: Options) =>
       : printed(options, Object.entries(report).slice(1), ([name, value]) => [`${name}:`, value])
   })
 
-const usage = (options: Options) =>
+const usage = (options: Given.Files) =>
   Effect.gen(function*() {
     const { usage } = yield* FileAdmin.FileAdmin
     const reports = (yield* usage).map((one) => ({ type: "usage", ...one }))
     yield* printed(options, reports, ({ bytes, files, tenant }) => [tenant, `${bytes} bytes`, `${files} files`])
   })
 
-const stuck = (options: Options) =>
+const stuck = (options: Given.Files) =>
   Effect.gen(function*() {
     const { stuck } = yield* FileAdmin.FileAdmin
     const reports = (yield* stuck).map(({ since, ...one }) => ({ type: "waiting", ...one, since: time(since) }))
     yield* printed(options, reports, ({ id, since, tenant, what, why }) => [id, tenant, what, since, why])
   })
 
-const resend = (options: Options) =>
+const resend = (options: Given.Files) =>
   Effect.gen(function*() {
     const { resend } = yield* FileAdmin.FileAdmin
     const reports = (yield* resend(Option.getOrUndefined(options.id))).map((id) => ({ type: "resent", id }))
     yield* printed(options, reports, ({ id }) => [id])
   })
 
-const rm = (options: Options) =>
+const rm = (options: Given.Files) =>
   Effect.gen(function*() {
     const { remove } = yield* FileAdmin.FileAdmin
     const { id, state } = yield* named(options)
@@ -148,7 +134,7 @@ const rm = (options: Options) =>
     yield* printed(options, [{ type: "removing", id }], () => [`The service removes ${id}`])
   })
 
-const verify = (options: Options) =>
+const verify = (options: Given.Files) =>
   Effect.gen(function*() {
     const { verify } = yield* FileAudit.FileAudit
     const counted = yield* Stream.runFoldEffect(verify(options), 0, (count, finding) =>
@@ -165,7 +151,7 @@ const verify = (options: Options) =>
 
 /** Lists, shows, sums up, removes, compares, says what waits, or sends events again. */
 export const run = (
-  options: Options
+  options: Given.Files
 ): Effect.Effect<void, InvalidInput | FilesDiffer | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const asked = { ls, show, usage, rm, stuck, resend }

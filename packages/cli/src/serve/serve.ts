@@ -22,33 +22,8 @@ import { endingWell } from "../print/askedToEnd.js"
 import { loggedBy, Output, type OutputFailed } from "../print/output.js"
 import type { Serving } from "../print/reports.js"
 import * as ServeInstalled from "./installed.js"
+import type * as Given from "./options.js"
 import { settingInvalid } from "./settingInvalid.js"
-
-/** The options of the command. */
-export interface Options {
-  /** Which addresses of this machine it listens on. */
-  readonly host: string
-  /** 0 for any free one. */
-  readonly port: number
-  /** What stands before every path of the interface. */
-  readonly basePath: Option.Option<string>
-  /** Where the files and their rows are kept. */
-  readonly directory: string
-  /** The URL by which clients reach the service; if none, where it listens. */
-  readonly publicUrl: Option.Option<string>
-  /** How long what is under way may take when it is asked to end, in seconds. */
-  readonly drain: Option.Option<number>
-  /** A port for the metrics alone. */
-  readonly metricsPort: Option.Option<number>
-  /** How long files are kept. */
-  readonly keep: Option.Option<string>
-  readonly logFormat: Option.Option<"text" | "json">
-  /** The least level that is logged: one of Effect's, in lower case. */
-  readonly logLevel: Option.Option<string>
-  /** Whether all is logged. */
-  readonly verbose: boolean
-  readonly json: boolean
-}
 
 const checkPublicUrl = (text: string) =>
   URL.canParse(text) && /^https?:\/\/[^/?#@]+(?:\/[\w.~-]+)*\/?$/.test(text)
@@ -86,13 +61,13 @@ const ofBucket = (program: string, api: string, profile: string): ReadonlyArray<
 const failed = ({ option, problem }: { readonly option: string; readonly problem: string }): InvalidInput =>
   new InvalidInput({ input: option.startsWith("STEVEDORE_") ? option : `--${option}`, problem })
 
-const drainOf = ({ drain }: Options) => Option.getOrUndefined(Option.map(drain, Duration.seconds))
+const drainOf = ({ drain }: Given.Serve) => Option.getOrUndefined(Option.map(drain, Duration.seconds))
 
 const keptFor = (text: string) =>
   Either.mapLeft(ServeSettings.readKeep(text), (problem) => new InvalidInput({ input: "--keep-for", problem }))
 
 /** What both forms are told of where and how they listen, and of what they do besides. */
-const common = (options: Options, basePath: string | undefined) =>
+const common = (options: Given.Serve, basePath: string | undefined) =>
   Effect.gen(function*() {
     const { keep, metricsPort, webhook } = yield* Effect.mapError(
       Effect.all({
@@ -115,7 +90,7 @@ const common = (options: Options, basePath: string | undefined) =>
     }
   })
 
-const inDirectory = (options: Options, basePath: string | undefined) =>
+const inDirectory = (options: Given.Serve, basePath: string | undefined) =>
   Effect.gen(function*() {
     yield* Installed.check("serve", ServeInstalled.problem(createRequire(import.meta.url)))
     const publicUrl = yield* Effect.transposeMapOption(options.publicUrl, checkPublicUrl)
@@ -137,7 +112,7 @@ const inDirectory = (options: Options, basePath: string | undefined) =>
     return { report, lines: ofDirectory(yield* ProgramName, serving.baseUrl, token, serving.profile) }
   })
 
-const inBucket = (options: Options, basePath: string | undefined, settings: ServeSettings.Settings) =>
+const inBucket = (options: Given.Serve, basePath: string | undefined, settings: ServeSettings.Settings) =>
   Effect.gen(function*() {
     yield* Installed.check("serve", ServeInstalled.productionProblem(createRequire(import.meta.url)))
     if (Option.isSome(options.publicUrl)) {
@@ -161,7 +136,7 @@ const inBucket = (options: Options, basePath: string | undefined, settings: Serv
   })
 
 /** With a log as the options say, or else the environment: each request has a line in it. */
-const logged = <A, E, R>(options: Options, serving: Effect.Effect<A, E, R>) =>
+const logged = <A, E, R>(options: Given.Serve, serving: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const formatSet = yield* Effect.mapError(ServeSettings.logFormat, settingInvalid)
     const format = Option.orElse(options.logFormat, () => formatSet)
@@ -178,7 +153,7 @@ const logged = <A, E, R>(options: Options, serving: Effect.Effect<A, E, R>) =>
  * database and a bucket, files are kept there, and there may be any number of instances.
  */
 export const run = (
-  options: Options
+  options: Given.Serve
 ): Effect.Effect<never, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
   endingWell(logged(
     options,

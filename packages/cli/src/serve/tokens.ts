@@ -10,21 +10,10 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { InvalidInput } from "../options/invalidInput.js"
 import { Output, type OutputFailed } from "../print/output.js"
+import type * as Given from "./options.js"
 import { layerOf, time, wrong } from "./rows.js"
 
-/** The options of the command. */
-export interface Options {
-  readonly action: "create" | "list" | "revoke"
-  readonly id: Option.Option<string>
-  readonly tenant: Option.Option<string>
-  readonly owner: Option.Option<string>
-  readonly scopes: Option.Option<string>
-  readonly days: Option.Option<number>
-  readonly directory: Option.Option<string>
-  readonly json: boolean
-}
-
-const table = ({ directory }: Options) =>
+const table = ({ directory }: Given.Token) =>
   layerOf("token", directory, { database: ({ tokens }) => tokens, directory: ({ tokens }) => tokens })
 
 const Scopes = Schema.NonEmptyArray(Tokens.Scope)
@@ -46,7 +35,7 @@ const reportOf = ({ createdAt, expiresAt, id, owner, scopes, tenant }: Tokens.To
   expires_at: time(expiresAt)
 })
 
-const create = (options: Options) =>
+const create = (options: Given.Token) =>
   Effect.gen(function*() {
     const output = yield* Output
     const scopes = yield* scopesOf(options.scopes)
@@ -61,7 +50,7 @@ const create = (options: Options) =>
     yield* options.json ? output.json([{ ...reportOf(record), token: secret }]) : output.lines([secret])
   })
 
-const list = ({ json }: Options) =>
+const list = ({ json }: Given.Token) =>
   Effect.gen(function*() {
     const output = yield* Output
     const { list } = yield* Tokens.Tokens
@@ -75,7 +64,7 @@ const list = ({ json }: Options) =>
       )
   })
 
-const revoke = ({ id, json }: Options) =>
+const revoke = ({ id, json }: Given.Token) =>
   Effect.gen(function*() {
     const output = yield* Output
     const { revoke } = yield* Tokens.Tokens
@@ -88,7 +77,7 @@ const revoke = ({ id, json }: Options) =>
 
 /** Makes, lists or revokes. */
 export const run = (
-  options: Options
+  options: Given.Token
 ): Effect.Effect<void, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const actions = { create, list, revoke }

@@ -1,10 +1,7 @@
-/** The commands about uploads: what they accept, and the help about them. */
+/** The commands about uploads: the help about them. */
 import * as Effect from "effect/Effect"
 import { make, runs } from "../options/command.js"
-import { option, optionalArgument } from "../options/parameter.js"
-import { ofMachine } from "../options/shared.js"
-import { name, pathName, text } from "../options/values.js"
-import { uploading } from "./options.js"
+import { finished, limiting, unfinished, uploading } from "./options.js"
 
 const upload = make({
   name: "upload",
@@ -29,15 +26,6 @@ const upload = make({
   run: runs(Effect.all(uploading), () => import("./upload.js"), ({ run }) => run)
 })
 
-const unfinished = {
-  forget: option({
-    name: "forget",
-    takes: text("ID"),
-    help: "Forget this upload: its file then starts over"
-  }),
-  ...ofMachine
-}
-
 const uploads = make({
   name: "uploads",
   summary: "list unfinished uploads",
@@ -49,16 +37,6 @@ const uploads = make({
   run: runs(Effect.all(unfinished), () => import("./unfinished.js"), ({ run }) => run)
 })
 
-const finished = {
-  path: optionalArgument({ name: "PATH", takes: pathName, help: "A file, or a directory with everything in it" }),
-  forget: option({
-    name: "forget",
-    takes: text("WHAT"),
-    help: "Forget this file, or a directory with everything in it: it is uploaded again"
-  }),
-  ...ofMachine
-}
-
 const uploaded = make({
   name: "uploaded",
   summary: "list what was uploaded",
@@ -69,15 +47,6 @@ const uploaded = make({
   accepts: finished,
   run: runs(Effect.all(finished), () => import("./uploaded.js"), ({ run }) => run)
 })
-
-const limiting = {
-  rate: optionalArgument({
-    name: "RATE",
-    takes: name,
-    help: "A rate such as 20M, off, a timetable such as \"08:00,5M 18:00,off\", or show"
-  }),
-  ...ofMachine
-}
 
 const limit = make({
   name: "limit",

@@ -8,13 +8,7 @@ import * as LimitRate from "../options/limitRate.js"
 import { Output } from "../print/output.js"
 import * as Table from "../print/table.js"
 import type * as UploadReports from "../print/uploadReports.js"
-
-/** The options of the command. */
-export interface Options {
-  /** What to set; shown if it is `show` or none. */
-  readonly rate: Option.Option<string>
-  readonly json: boolean
-}
+import type * as Given from "./options.js"
 
 const columns: ReadonlyArray<Table.Column> = [
   { header: "PROCESS", width: 8 },
@@ -62,7 +56,7 @@ const change = (register: Running.Register, all: ReadonlyArray<Running.Named>, l
   })
 
 /** Shows the limits of the uploads and downloads that run, after changing them if a rate is given. */
-export const run = ({ json, rate }: Options) =>
+export const run = ({ json, rate }: Given.Limiting) =>
   Effect.gen(function*() {
     const output = yield* Output
     const wanted = Option.filter(rate, (text) => text !== "show")

@@ -1,8 +1,9 @@
-/** What `stevedore upload` accepts. */
-import { argumentsOf, flag, option, optionOr, options } from "../options/parameter.js"
+/** What the commands about uploads accept. */
+import { argumentsOf, flag, option, optionalArgument, optionOr, options } from "../options/parameter.js"
 import type { Accepted } from "../options/parameter.js"
-import { filesElsewhere, limitRate, listed, ofService, partsElsewhere } from "../options/shared.js"
-import { checked, choice, path, pathName, size, text, time, wholeNumber } from "../options/values.js"
+import type { Own } from "../options/shared.js"
+import { filesElsewhere, limitRate, listed, ofMachine, ofService, partsElsewhere } from "../options/shared.js"
+import { checked, choice, name, path, pathName, size, text, time, wholeNumber } from "../options/values.js"
 import * as Checksums from "./checksums.js"
 import * as Choosing from "./choosing.js"
 
@@ -165,5 +166,42 @@ export const uploading = {
   ...ofService
 }
 
-/** What the command is given. */
+export const unfinished = {
+  forget: option({
+    name: "forget",
+    takes: text("ID"),
+    help: "Forget this upload: its file then starts over"
+  }),
+  ...ofMachine
+}
+
+export const finished = {
+  path: optionalArgument({ name: "PATH", takes: pathName, help: "A file, or a directory with everything in it" }),
+  forget: option({
+    name: "forget",
+    takes: text("WHAT"),
+    help: "Forget this file, or a directory with everything in it: it is uploaded again"
+  }),
+  ...ofMachine
+}
+
+export const limiting = {
+  rate: optionalArgument({
+    name: "RATE",
+    takes: name,
+    help: "A rate such as 20M, off, a timetable such as \"08:00,5M 18:00,off\", or show"
+  }),
+  ...ofMachine
+}
+
+/** What `stevedore upload` is given. */
 export type Options = Accepted<typeof uploading>
+
+/** What `stevedore uploads` is given. */
+export type Unfinished = Own<typeof unfinished>
+
+/** What `stevedore uploaded` is given. */
+export type Finished = Own<typeof finished>
+
+/** What `stevedore limit` is given. */
+export type Limiting = Own<typeof limiting>

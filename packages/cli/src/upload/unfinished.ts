@@ -10,26 +10,16 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { InvalidInput } from "../options/invalidInput.js"
-import * as ExitCode from "../print/exitCode.js"
 import { Output } from "../print/output.js"
 import * as Reports from "../print/reports.js"
 import * as Table from "../print/table.js"
-
-/** The options of the command. */
-export interface Options {
-  /** The id of an upload to forget. If none, all are listed. */
-  readonly forget: Option.Option<string>
-  readonly json: boolean
-}
+import type * as Given from "./options.js"
 
 /** The ledger still has an upload that it was told to forget. Why was already printed. */
 export class NotForgotten extends Schema.TaggedError<NotForgotten>("@stevedore/cli/NotForgotten")("NotForgotten", {
   kind: ErrorKind.field("configuration"),
   id: Schema.String
 }) {
-  get exitCode(): number {
-    return ExitCode.failed
-  }
   override get message(): string {
     return `${this.id} is still recorded, and its file resumes. Fix the error above and run the command again.`
   }
@@ -108,7 +98,7 @@ const list = (json: boolean, checkRead: Checked) =>
   })
 
 /** Lists this user's unfinished uploads on this machine, or forgets one. */
-export const run = (options: Options) =>
+export const run = (options: Given.Unfinished) =>
   Effect.gen(function*() {
     const { ledger, unreadable } = yield* DiskLedger.makeWithUnreadable
     const checkRead = Effect.flatMap(

@@ -11,15 +11,7 @@ import * as PlatformWords from "../print/platformWords.js"
 import * as Table from "../print/table.js"
 import * as UploadReports from "../print/uploadReports.js"
 import * as Manifest from "./manifest.js"
-
-/** The options of the command. */
-export interface Options {
-  /** A file, or a directory with everything in it. If none, everything is listed. */
-  readonly path: Option.Option<string>
-  /** What to forget: a file, or a directory with everything in it. */
-  readonly forget: Option.Option<string>
-  readonly json: boolean
-}
+import type * as Given from "./options.js"
 
 // A file that is gone has no real path any more, but is remembered by it
 const below = (path: string) =>
@@ -57,7 +49,7 @@ const all = Effect.mapError(
     new InvalidInput({ input: "uploaded", problem: `cannot read what was uploaded: ${PlatformWords.reasonOf(error)}` })
 )
 
-const list = ({ json, path }: Options) =>
+const list = ({ json, path }: Given.Finished) =>
   Effect.gen(function*() {
     const output = yield* Output
     const isWanted = Option.isSome(path) ? yield* below(path.value) : () => true
@@ -83,7 +75,7 @@ const forget = (path: string) =>
   })
 
 /** Lists what was uploaded, or forgets it. */
-export const run = (options: Options) =>
+export const run = (options: Given.Finished) =>
   Effect.gen(function*() {
     if (Option.isSome(options.forget)) yield* forget(options.forget.value)
     else yield* list(options)

@@ -1,0 +1,194 @@
+/** What the commands of one's own service, and of the sandbox, accept. */
+import { argument, flag, option, optionalArgument, optionOr } from "../options/parameter.js"
+import type { Accepted } from "../options/parameter.js"
+import type { logLevel, Own } from "../options/shared.js"
+import { ofMachine } from "../options/shared.js"
+import { called, choice, name, path, text, wholeNumber } from "../options/values.js"
+
+export const serving = {
+  host: optionOr({
+    name: "host",
+    takes: text("ADDRESS"),
+    default: "127.0.0.1",
+    help: "Address to listen on; 0.0.0.0 for all, 127.0.0.1 for this machine alone"
+  }),
+  basePath: option({
+    name: "base-path",
+    takes: text("PREFIX"),
+    help: "What stands before every path of the service, such as /api. Default: nothing"
+  }),
+  port: optionOr({
+    name: "port",
+    takes: wholeNumber(0, 65_535),
+    default: 4700,
+    help: "Port of the service; 0 for any free port"
+  }),
+  directory: optionOr({
+    name: "directory",
+    takes: path("PATH"),
+    default: "stevedore-data",
+    help: "Where to keep the files, and what is known about them"
+  }),
+  publicUrl: option({
+    name: "public-url",
+    takes: text("URL"),
+    help:
+      "URL by which clients reach it, where a proxy is before it, which takes a path in it away. Default: where it listens"
+  }),
+  drain: option({
+    name: "drain",
+    takes: called("SECONDS", wholeNumber(0, 3600)),
+    help: "How long requests under way may take when it is asked to end. Default: 30"
+  }),
+  metricsPort: option({
+    name: "metrics-port",
+    takes: called("PORT", wholeNumber(1, 65_535)),
+    help: "Port for /metrics alone, which --port has no longer. Default: STEVEDORE_SERVE_METRICS_PORT, or none"
+  }),
+  keep: option({
+    name: "keep-for",
+    takes: called("TIME", text("TIME")),
+    help: "How long files are kept, such as 30d, or 30d,acme=7d for another time of a tenant. Default: " +
+      "STEVEDORE_SERVE_KEEP_FOR, or for ever"
+  }),
+  logFormat: option({
+    name: "log-format",
+    takes: choice("text", "json"),
+    help: "How the log on standard error is written. Default: STEVEDORE_SERVE_LOG_FORMAT, or text"
+  }),
+  ...ofMachine
+}
+
+export const tokens = {
+  action: argument({ name: "ACTION", takes: choice("create", "list", "revoke"), help: "What to do" }),
+  id: optionalArgument({ name: "ID", takes: name, actions: ["revoke"], help: "the id of the token, which list shows" }),
+  tenant: option({
+    name: "tenant",
+    takes: text("NAME"),
+    actions: ["create"],
+    help: "whose files it sees, and no others. Default: default"
+  }),
+  owner: option({
+    name: "owner",
+    takes: text("NAME"),
+    actions: ["create"],
+    help: "who has it; files name it as their author. Default: owner"
+  }),
+  scopes: option({
+    name: "scopes",
+    takes: text("NAMES"),
+    actions: ["create"],
+    help: "what it allows, with a comma between: read, write. Default: both"
+  }),
+  days: option({
+    name: "days",
+    takes: wholeNumber(1, 36_500),
+    actions: ["create"],
+    help: "how long it is valid. Default: 30"
+  }),
+  directory: option({
+    name: "directory",
+    takes: path("PATH"),
+    help: "Directory of a service without a database of its own. Default: stevedore-data, unless " +
+      "STEVEDORE_SERVE_DATABASE_URL is set"
+  }),
+  ...ofMachine
+}
+
+export const looking = {
+  action: argument({
+    name: "ACTION",
+    takes: choice("ls", "show", "usage", "rm", "verify", "stuck", "resend"),
+    help: "What to do"
+  }),
+  id: optionalArgument({ name: "ID", takes: name, actions: ["show", "rm", "resend"], help: "the id of the file" }),
+  tenant: option({
+    name: "tenant",
+    takes: text("NAME"),
+    actions: ["ls"],
+    help: "whose files. Default: those of all"
+  }),
+  limit: optionOr({
+    name: "limit",
+    takes: wholeNumber(1, 100_000),
+    default: 100,
+    actions: ["ls"],
+    help: "how many at most, the newest first"
+  }),
+  repair: flag({
+    name: "repair",
+    actions: ["verify"],
+    help: "mend what loses nothing: what the quota of a tenant counts"
+  }),
+  directory: tokens.directory,
+  ...ofMachine
+}
+
+export const storing = {
+  action: argument({ name: "ACTION", takes: choice("setup", "check"), help: "What to do" }),
+  origins: option({
+    name: "origins",
+    takes: text("ORIGINS"),
+    help: "Origins whose pages upload, with a comma between. Default: STEVEDORE_SERVE_ORIGINS, or none"
+  }),
+  print: flag({
+    name: "print",
+    actions: ["setup"],
+    help: "show the rules instead of writing them, to be written by other means"
+  }),
+  ...ofMachine
+}
+
+export const trying = {
+  port: optionOr({
+    name: "port",
+    takes: wholeNumber(0, 65_535),
+    default: 4600,
+    help: "Port of the service; 0 for any free port"
+  }),
+  storagePort: optionOr({
+    name: "storage-port",
+    takes: wholeNumber(0, 65_535),
+    default: 4601,
+    help: "Port of the storage; 0 for any free port"
+  }),
+  directory: option({
+    name: "directory",
+    takes: path("PATH"),
+    help: "Where to keep the uploaded bytes while it runs. Default: a temporary directory"
+  }),
+  token: option({
+    name: "token",
+    takes: text("TOKEN"),
+    help: "Token to accept. Use a throwaway one that is valid nowhere else"
+  }),
+  projects: optionOr({
+    name: "projects",
+    takes: wholeNumber(0, 1_000_000),
+    default: 0,
+    help: "Number of projects in the list"
+  }),
+  faults: option({
+    name: "faults",
+    takes: path("FILE"),
+    help: "Faults to inject: one sentence per line, such as on(\"putPart\").part(3).times(2).answer(503), or JSON"
+  }),
+  variation: option({
+    name: "variation",
+    takes: called("SEED", wholeNumber(1)),
+    help: "Be the service of this number, from 1: one that keeps the interface and differs in all that it leaves open"
+  }),
+  ...ofMachine
+}
+
+/** What `stevedore serve` is given. */
+export type Serve = Accepted<typeof serving & { readonly logLevel: typeof logLevel }>
+
+/** What `stevedore token` is given. */
+export type Token = Own<typeof tokens>
+
+/** What `stevedore files` is given. */
+export type Files = Own<typeof looking>
+
+/** What `stevedore bucket` is given. */
+export type Bucket = Own<typeof storing>
