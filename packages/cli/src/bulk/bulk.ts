@@ -9,15 +9,13 @@ import * as Redacted from "effect/Redacted"
 import { createRequire } from "node:module"
 import * as Telemetry from "../connection/telemetry.js"
 import * as Installed from "../options/installed.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import type { Output, OutputFailed } from "../print/output.js"
 import * as BulkInstalled from "./installed.js"
 import type { DatabaseFailed, JobFailed, JobStopped, Place } from "./model.js"
 import type { Options } from "./options.js"
 
 const usualVariable = "STEVEDORE_DATABASE_URL"
-
-const invalid = (input: string, problem: string) => new InvalidInput({ input, problem })
 
 const postgres = (variable: string, url: Redacted.Redacted): Effect.Effect<Place, InvalidInput> =>
   /^postgres(?:ql)?:\/\/./.test(Redacted.value(url))

@@ -28,7 +28,7 @@ import { hostname } from "node:os"
 import { pathToFileURL } from "node:url"
 import * as Configuration from "../connection/configuration.js"
 import { again } from "../options/commandWords.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import * as BulkReports from "../print/bulkReports.js"
 import { messageOf } from "../print/message.js"
 import { Output, type OutputFailed } from "../print/output.js"
@@ -50,7 +50,7 @@ const told = (error: Failure): InvalidInput | DatabaseFailed => {
     case "JobNotFound":
     case "JobNotFinished":
     case "JobDiffers":
-      return new InvalidInput({ input: error.job, problem: error.message })
+      return invalid(error.job, error.message)
     case "ParseError":
       return new DatabaseFailed({ problem: "it has an error that a later version of @stevedore/bulk has written" })
     case "SqlError":
@@ -59,7 +59,7 @@ const told = (error: Failure): InvalidInput | DatabaseFailed => {
   }
 }
 
-const ofFile = (path: string) => new InvalidInput({ input: "--store", problem: `cannot write ${path}` })
+const ofFile = (path: string) => invalid("--store", `cannot write ${path}`)
 
 /** The file of SQLite, which nobody else may read: it has pre-signed URLs while files are uploaded. */
 const fileOf = (given: Option.Option<string>, creates: boolean) =>
@@ -72,13 +72,13 @@ const fileOf = (given: Option.Option<string>, creates: boolean) =>
       (path) => resolve(path)
     )
     if (Option.isNone(file)) {
-      return yield* new InvalidInput({ input: "--store", problem: "needed: this user has no home directory" })
+      return yield* invalid("--store", "needed: this user has no home directory")
     }
     const path = file.value
     const isThere = yield* Effect.orElseSucceed(fs.exists(path), () => true)
     if (!isThere && !creates) {
       const problem = `${path} is not there: stevedore bulk start creates it`
-      return yield* new InvalidInput({ input: "--store", problem })
+      return yield* invalid("--store", problem)
     }
     if (!isThere) {
       const isOwn = !(yield* Effect.orElseSucceed(fs.exists(dirname(path)), () => true))
@@ -109,12 +109,11 @@ const onlyRunner = (path: string) =>
     yield* Effect.mapError(
       Deferred.await(held),
       () =>
-        new InvalidInput({
-          input: "--store",
-          problem:
-            `another command runs the jobs of ${path}: stevedore bulk status --watch shows them. Several at once ` +
+        invalid(
+          "--store",
+          `another command runs the jobs of ${path}: stevedore bulk status --watch shows them. Several at once ` +
             "need PostgreSQL: see --database-env"
-        })
+        )
     )
   }))
 
@@ -138,7 +137,7 @@ const parsedRoots = (given: ReadonlyArray<string>) =>
   Effect.forEach(given, (text) => {
     const [, name = "", directory = ""] = /^([^=]+)=(.+)$/.exec(text) ?? []
     return name === ""
-      ? new InvalidInput({ input: "--root", problem: `expected a name and a directory, such as archive=/mnt/archive` })
+      ? invalid("--root", `expected a name and a directory, such as archive=/mnt/archive`)
       : Effect.succeed([name, directory] as const)
   })
 
@@ -277,7 +276,7 @@ const end = (job: Jobs.Job, standing: BulkReports.Standing, options: Options) =>
 const manifestOf = ({ host, manifest, mount, path, recursive }: Options, name: string) =>
   Effect.gen(function*() {
     if (Option.isSome(host) && Option.isSome(mount)) {
-      return yield* new InvalidInput({ input: "--mount", problem: "not beside --host: the files are in one place" })
+      return yield* invalid("--mount", "not beside --host: the files are in one place")
     }
     const place: BulkSources.Place = Option.isSome(mount)
       ? { mount: mount.value }
@@ -290,7 +289,7 @@ const manifestOf = ({ host, manifest, mount, path, recursive }: Options, name: s
     }
     if (Option.isSome(path)) return BulkSources.directory(path.value, { recursive, ...place })
     const problem = `there is no job ${JSON.stringify(name)} yet: name the directory of its files, or --manifest`
-    return yield* new InvalidInput({ input: "PATH", problem })
+    return yield* invalid("PATH", problem)
   })
 
 const submitted = (name: string, options: Options) =>
@@ -464,7 +463,7 @@ const measured = ({ metricsHost, metricsPort }: Options) =>
     Effect.transposeMapOption(metricsPort, (port) =>
       Effect.mapError(
         NodeMetrics.listen(Option.getOrElse(metricsHost, () => "127.0.0.1"), port),
-        ({ problem }) => new InvalidInput({ input: "--metrics-port", problem })
+        ({ problem }) => invalid("--metrics-port", problem)
       ))
   )
 

@@ -11,7 +11,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { readFile, warnOfOthers } from "../options/inputFile.js"
-import { fromConfigError, fromConfiguration, InvalidInput } from "../options/invalidInput.js"
+import { fromConfigError, fromConfiguration, invalid, type InvalidInput } from "../options/invalidInput.js"
 import type { Accepted } from "../options/parameter.js"
 import type { connection } from "../options/shared.js"
 import * as Proxy from "./proxy.js"
@@ -45,12 +45,12 @@ export const profile = (
   const found = Object.hasOwn(known, nameOrFile) ? known[nameOrFile] : undefined
   return found !== undefined ? Effect.succeed(found) : readFile("profile", nameOrFile).pipe(
     Effect.mapError(({ input, problem }) =>
-      new InvalidInput({ input, problem: `${problem}: expected ${Object.keys(known).join(", ")} or a JSON file` })
+      invalid(input, `${problem}: expected ${Object.keys(known).join(", ")} or a JSON file`)
     ),
     Effect.flatMap((text) =>
       Effect.mapError(decodeProfile(text), (error) => {
         const issues = ParseResult.ArrayFormatter.formatErrorSync(error).filter(isHelpful).map(expected)
-        return new InvalidInput({ input: "profile", problem: `${nameOrFile} is not a profile: ${issues.join("; ")}` })
+        return invalid("profile", `${nameOrFile} is not a profile: ${issues.join("; ")}`)
       })
     )
   )
@@ -60,7 +60,7 @@ const token = ({ input, path }: { readonly input: string; readonly path: string 
   Effect.flatMap(readFile(input, path), (text) =>
     Effect.mapError(
       ServiceConfig.parseToken(Redacted.make(text)),
-      (problem) => new InvalidInput({ input, problem: `${path}: ${problem}` })
+      (problem) => invalid(input, `${path}: ${problem}`)
     )).pipe(Effect.zipLeft(warnOfOthers(path)))
 
 const tokenFile = (given: Option.Option<string>) =>
@@ -76,7 +76,7 @@ const tokenFile = (given: Option.Option<string>) =>
 const baseUrl = (allowInsecureHttp: boolean) => (text: string) =>
   Effect.mapError(
     ServiceConfig.parseBaseUrl(text, allowInsecureHttp),
-    (problem) => new InvalidInput({ input: "--base-url", problem })
+    (problem) => invalid("--base-url", problem)
   )
 
 const configOf = <Value, A, E, R>(

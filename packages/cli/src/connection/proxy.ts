@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { fromConfigError, InvalidInput } from "../options/invalidInput.js"
+import { fromConfigError, invalid, type InvalidInput } from "../options/invalidInput.js"
 
 // HTTP_PROXY is not among them: under CGI it contains a header from the caller
 const variables: Readonly<Record<"http:" | "https:", ReadonlyArray<string>>> = {
@@ -44,7 +44,7 @@ const authorizationOf = ({ password, username }: URL): Option.Option<Pick<HttpPr
       : { authorization: Redacted.make(`Basic ${Encoding.encodeBase64(`${user}:${word}`)}`) })
 
 const parse = ({ input, value }: Variable, except: string): Effect.Effect<HttpProxy, InvalidInput> => {
-  const refused = (problem: string) => Effect.fail(new InvalidInput({ input, problem }))
+  const refused = (problem: string) => invalid(input, problem)
   const text = Redacted.value(value).trim()
   const written = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`
   if (!URL.canParse(written)) return refused(expected)

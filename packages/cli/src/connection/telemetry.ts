@@ -7,11 +7,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { createRequire } from "node:module"
 import * as Installed from "../options/installed.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 
 const PREFIX = "OTEL_EXPORTER_OTLP_"
-
-const invalid = (variable: string, problem: string) => new InvalidInput({ input: variable, problem })
 
 /** Empty is as if it were not set, as OpenTelemetry says. */
 const variable = (name: string) =>

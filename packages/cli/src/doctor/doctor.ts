@@ -14,7 +14,7 @@ import * as Stream from "effect/Stream"
 import * as Configuration from "../connection/configuration.js"
 import * as Proxy from "../connection/proxy.js"
 import * as Transport from "../connection/transport.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import type { CheckReport, Diagnosis } from "../print/doctorReport.js"
 import * as DoctorReport from "../print/doctorReport.js"
 import { Output } from "../print/output.js"
@@ -179,15 +179,10 @@ const withProfile = (path: string, configured: Configured, options: Options, ext
 
 const judgedFile = (path: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.stat(path)).pipe(
-    Effect.mapError((error) =>
-      new InvalidInput({
-        input: "--file",
-        problem: PlatformWords.describe("read", path)(error)
-      })
-    ),
+    Effect.mapError((error) => invalid("--file", PlatformWords.describe("read", path)(error))),
     Effect.filterOrFail(
       ({ type }) => type !== "Directory",
-      () => new InvalidInput({ input: "--file", problem: `${path} is a directory: name a file` })
+      () => invalid("--file", `${path} is a directory: name a file`)
     ),
     Effect.map(({ size }) => ({ path, size: Number(size) }))
   )
@@ -196,12 +191,7 @@ const checkedOrigin = (origin: string) => {
   const url = URL.canParse(origin) ? new URL(origin) : undefined
   return url?.origin === origin
     ? Effect.succeed(origin)
-    : Effect.fail(
-      new InvalidInput({
-        input: "--origin",
-        problem: `expected the origin of your pages, such as https://app.example, not ${origin}`
-      })
-    )
+    : invalid("--origin", `expected the origin of your pages, such as https://app.example, not ${origin}`)
 }
 
 /**

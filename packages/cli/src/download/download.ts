@@ -17,7 +17,7 @@ import * as Configuration from "../connection/configuration.js"
 import * as Politeness from "../connection/politeness.js"
 import * as Telling from "../files/telling.js"
 import { again } from "../options/commandWords.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { margin, Output } from "../print/output.js"
 import * as Printable from "../print/printable.js"
 import * as ProgressBar from "../print/progressBar.js"
@@ -36,7 +36,7 @@ const isDirectory = (path: string) =>
   )
 
 const checkOutput = (output: string): Effect.Effect<void, InvalidInput> => {
-  const refused = (problem: string) => Effect.fail(new InvalidInput({ input: "--output", problem }))
+  const refused = (problem: string) => invalid("--output", problem)
   if (output === "") return refused("it is empty: is a variable not set?")
   return output === "-"
     ? refused(
@@ -118,8 +118,6 @@ const withProgress = (target: Target, options: One, onSaved: () => void) =>
       Effect.onError(() => Effect.when(tellHowToGoOn, () => kept))
     )
   })
-
-const invalid = (input: string, problem: string) => Effect.fail(new InvalidInput({ input, problem }))
 
 /** Downloads one file to a path, or several into a directory. */
 export const runAny = (options: Options) =>

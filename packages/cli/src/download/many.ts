@@ -20,7 +20,7 @@ import * as Standings from "../files/standings.js"
 import { readWithin } from "../files/stopped.js"
 import * as UploadSummary from "../files/summary.js"
 import { resultColumns } from "../files/telling.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid } from "../options/invalidInput.js"
 import * as ExitCode from "../print/exitCode.js"
 import { messageOf } from "../print/message.js"
 import { Output, OutputFailed, unlessClosed } from "../print/output.js"
@@ -105,7 +105,7 @@ export const run = (options: Options) =>
     if (all.length === 0) return yield* output.note("Nothing to download")
     const fs = yield* FileSystem.FileSystem
     yield* Effect.mapError(fs.makeDirectory(directory, { recursive: true }), (error) =>
-      new InvalidInput({ input: "--directory", problem: PlatformWords.describe("create", directory)(error) }))
+      invalid("--directory", PlatformWords.describe("create", directory)(error)))
     const { heard, ofAll: refusal, service } = LastingRefusals.make<FileError>(yield* ServiceApi)
     const told = new Set<unknown>()
     const index = yield* DownloadIndex.open(service.baseUrl, directory)

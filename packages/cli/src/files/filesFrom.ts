@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { readFile } from "../options/inputFile.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import * as ReportStatus from "./reportStatus.js"
 import * as SeparatedValues from "./separatedValues.js"
 import * as StandardInput from "./standardInput.js"
@@ -87,7 +87,7 @@ const formOf = (file: string, text: string): Form => {
 }
 
 const problemAt = (input: string, file: string, line: number, problem: string) =>
-  new InvalidInput({ input, problem: `${file}, line ${line}: ${problem}` })
+  invalid(input, `${file}, line ${line}: ${problem}`)
 
 const noRow = (input: string, file: string, line: number, first: ReadonlyArray<string>) =>
   problemAt(input, file, line, `expected a row with one of ${first.join(", ")}`)

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import type * as UploadReports from "../print/uploadReports.js"
 import type { Row } from "./filesFrom.js"
 
@@ -202,8 +202,7 @@ const checkDirectory = (paths: ReadonlyArray<string>): Effect.Effect<void, Inval
         onSome: (path) =>
           Effect.try({
             try: () => resolve(path),
-            catch: () =>
-              new InvalidInput({ input: path, problem: "the current directory no longer exists: change to another" })
+            catch: () => invalid(path, "the current directory no longer exists: change to another")
           })
       })
   )

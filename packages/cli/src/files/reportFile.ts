@@ -4,7 +4,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { dirname, extname } from "node:path"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { messageOf } from "../print/message.js"
 import * as PlatformWords from "../print/platformWords.js"
 import type { Outcome } from "./outcome.js"
@@ -82,7 +82,7 @@ const tables: ReadonlySet<string> = new Set([".csv"])
 
 const lists: ReadonlySet<string> = new Set(["", ".json", ".jsonl", ".ndjson", ".log", ".txt"])
 
-const invalid = (problem: string) => new InvalidInput({ input: "--report", problem })
+const wrong = (problem: string) => invalid("--report", problem)
 
 // The end of a name without a letter is no type: it may be a date
 const typeOf = (path: string): string => {
@@ -95,16 +95,16 @@ export const check = (path: string): Effect.Effect<void, InvalidInput, FileSyste
   Effect.gen(function*() {
     const type = typeOf(path)
     if (!tables.has(type) && !lists.has(type)) {
-      yield* invalid(`${path}: ${type} is not written: name it .csv for a table, or .jsonl for JSON lines`)
+      yield* wrong(`${path}: ${type} is not written: name it .csv for a table, or .jsonl for JSON lines`)
     }
     const fs = yield* FileSystem.FileSystem
     const unwritable = PlatformWords.describe("write", path)
     const there = yield* Effect.option(fs.stat(path))
     if (Option.exists(there, ({ type }) => type === "Directory")) {
-      yield* invalid(`cannot write ${path}: it is a directory`)
+      yield* wrong(`cannot write ${path}: it is a directory`)
     }
     const place = Option.isSome(there) ? path : dirname(path)
-    yield* Effect.mapError(fs.access(place, { writable: true }), (error) => invalid(unwritable(error)))
+    yield* Effect.mapError(fs.access(place, { writable: true }), (error) => wrong(unwritable(error)))
   })
 
 const isPlainFile = (path: string) =>
@@ -135,7 +135,7 @@ export const make = (
         const opened = yield* Scope.make()
         const file = yield* Effect.mapError(
           Scope.extend(fs.open(path, { flag: "w" }), opened),
-          (error) => invalid(PlatformWords.describe("write", path)(error))
+          (error) => wrong(PlatformWords.describe("write", path)(error))
         )
         const isTable = tables.has(typeOf(path))
         const lineOf = (row: Row): string =>

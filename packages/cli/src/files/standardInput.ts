@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import { textOf } from "../options/inputFile.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 
 /** What the command reads its standard input from. */
 export class StandardInput extends Context.Reference<StandardInput>()<
@@ -21,5 +21,5 @@ export const text = (input: string): Effect.Effect<string, InvalidInput> =>
     Effect.flatMap((chunks) =>
       Either.mapLeft(textOf(Buffer.concat([...chunks])), (problem) => `standard input ${problem}`)
     ),
-    Effect.mapError((problem) => new InvalidInput({ input, problem }))
+    Effect.mapError((problem) => invalid(input, problem))
   )

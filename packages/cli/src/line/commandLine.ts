@@ -7,7 +7,7 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Page } from "../options/command.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { question } from "../options/nearest.js"
 import { type Entry, Given, isOption, type Words } from "../options/parameter.js"
 import { levelOf } from "../options/shared.js"
@@ -20,8 +20,6 @@ import * as Help from "./help.js"
 import { type Line, parse } from "./parse.js"
 import * as RootHelp from "./programHelp.js"
 import * as Settings from "./settings.js"
-
-const invalid = (input: string, problem: string) => new InvalidInput({ input, problem })
 
 const every = [...RootHelp.options, ...commands.flatMap(({ options }) => options)]
 

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { lstat } from "node:fs/promises"
 import { join } from "node:path"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 
 const isNameIn = (directory: string) => (word: string): Effect.Effect<boolean> =>
   Effect.isSuccess(Effect.tryPromise(() => lstat(join(directory, word))))
@@ -29,15 +29,13 @@ export const check = (words: ReadonlyArray<string>, directory = "."): Effect.Eff
     Option.match({
       onNone: () => Effect.void,
       onSome: (word) =>
-        Effect.fail(
-          new InvalidInput({
-            input: word,
-            problem: isUnreadable(word)
-              ? "begins with a dash and is not UTF-8, as the name of a file may be: give names as ./NAME, and patterns " +
-                "as ./*.mp4"
-              : `is an option, but also the name of something in this directory. Give the name as ./${word}, and ` +
-                "patterns as ./*.mp4; if you mean the option, run the command in another directory"
-          })
+        invalid(
+          word,
+          isUnreadable(word)
+            ? "begins with a dash and is not UTF-8, as the name of a file may be: give names as ./NAME, and patterns " +
+              "as ./*.mp4"
+            : `is an option, but also the name of something in this directory. Give the name as ./${word}, and ` +
+              "patterns as ./*.mp4; if you mean the option, run the command in another directory"
         )
     })
   )

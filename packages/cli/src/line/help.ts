@@ -3,7 +3,7 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Command from "../options/command.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { question } from "../options/nearest.js"
 import type { Entry } from "../options/parameter.js"
 import { Output, type OutputFailed } from "../print/output.js"
@@ -97,12 +97,12 @@ export const ofProgram = (pages: ReadonlyArray<Command.Page>, terminal: number):
 /** What is said about a command that does not exist. */
 export const noCommand = (word: string, pages: ReadonlyArray<Command.Page>): InvalidInput => {
   const known = pages.find(({ elsewhere }) => elsewhere.includes(word))
-  return new InvalidInput({
-    input: word,
-    problem: `no such command${
+  return invalid(
+    word,
+    `no such command${
       known === undefined ? question(word, pages.map(({ name }) => name)) : `: did you mean ${known.name}?`
     } See stevedore help`
-  })
+  )
 }
 
 /** Shows the help of a command, or of the program. */

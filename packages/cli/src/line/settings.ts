@@ -13,7 +13,7 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { Page } from "../options/command.js"
 import { readFile } from "../options/inputFile.js"
-import { fromConfigError, InvalidInput } from "../options/invalidInput.js"
+import { fromConfigError, invalid, type InvalidInput } from "../options/invalidInput.js"
 import { question } from "../options/nearest.js"
 import type { Entry, Words } from "../options/parameter.js"
 
@@ -129,9 +129,9 @@ export const read = (
       path.startsWith("~/") && Option.isSome(home)
         ? join(home.value, path.slice(2))
         : resolve(dirname(place.path), path)
-    const invalid = (problem: string) => new InvalidInput({ input: "--config", problem: `${place.path}: ${problem}` })
+    const wrong = (problem: string) => invalid("--config", `${place.path}: ${problem}`)
     const text = yield* readFile("--config", place.path)
-    const fields = yield* Effect.mapError(decode(text), () => invalid("not a JSON object"))
+    const fields = yield* Effect.mapError(decode(text), () => wrong("not a JSON object"))
 
     const defaultsOf = (
       section: ReadonlyArray<readonly [field: string, value: unknown]>,
@@ -142,11 +142,11 @@ export const read = (
         const at = [...Option.toArray(command), field].join(".")
         const entry = options.get(field)
         if (entry === undefined) {
-          return Effect.fail(invalid(`${at}: unknown field${question(field, options.keys())}`))
+          return Effect.fail(wrong(`${at}: unknown field${question(field, options.keys())}`))
         }
         const values = valuesOf(entry, value, beside)
         return values === undefined
-          ? Effect.fail(invalid(`${at}: ${expected(entry)}`))
+          ? Effect.fail(wrong(`${at}: ${expected(entry)}`))
           : Effect.succeed({ command, field, values })
       })
 
@@ -163,7 +163,7 @@ export const read = (
       Option.none()
     )
     if (!place.named && "token" in fields) {
-      return yield* invalid("token: not here. Write it to a file of its own, and name that file in tokenFile")
+      return yield* wrong("token: not here. Write it to a file of its own, and name that file in tokenFile")
     }
     const own = yield* Effect.forEach(sections, ([name, section]) =>
       defaultsOf(

@@ -2,7 +2,7 @@
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Record from "effect/Record"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 
 /** What a filter, or one of its operators, is compared with: a value, several values, or `null`. */
 export type Value = string | null | ReadonlyArray<string | null>
@@ -20,10 +20,7 @@ const split = (text: string): Either.Either<Written, InvalidInput> => {
   const [, name, operator = "", value] = /^([a-z]\w*)(?:\.([a-z]\w*))?=([^]*)$/i.exec(text) ?? []
   return name === undefined || value === undefined
     ? Either.left(
-      new InvalidInput({
-        input: `--filter ${text}`,
-        problem: "expected a name and a value, such as title.contains=interview or folder_id=ID"
-      })
+      invalid(`--filter ${text}`, "expected a name and a value, such as title.contains=interview or folder_id=ID")
     )
     : Either.right({ name, operator, value: value === "null" ? null : value })
 }
@@ -42,10 +39,7 @@ const filterOf = (
   return operators[""].length === written.length
     ? Either.right(valueOf(written))
     : Either.left(
-      new InvalidInput({
-        input: `--filter ${name}`,
-        problem: "given both with and without an operator: use only one"
-      })
+      invalid(`--filter ${name}`, "given both with and without an operator: use only one")
     )
 }
 

@@ -20,7 +20,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Configuration from "../connection/configuration.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { Output } from "../print/output.js"
 import * as PlatformWords from "../print/platformWords.js"
 import * as Table from "../print/table.js"
@@ -95,7 +95,7 @@ const checkNames = (filters: Filters.Filters): Either.Either<Filters.Filters, In
   const option = Object.keys(filters).find((name) => Object.hasOwn(walkOptions, name))
   return option === undefined
     ? Either.right(filters)
-    : Either.left(new InvalidInput({ input: `--filter ${option}`, problem: "this list has no such filter" }))
+    : Either.left(invalid(`--filter ${option}`, "this list has no such filter"))
 }
 
 const AnyRecord = Schema.Record({ key: Schema.String, value: Schema.Unknown })
@@ -107,15 +107,17 @@ export const listOf = (resource: string): Either.Either<AnyList, InvalidInput> =
   }
   const folder = /^folders\/([^/]+)\/contents$/.exec(resource)?.[1]
   if (folder !== undefined) return Either.right(asSent(Lists.folderContents(folder).untyped, Records.FolderContent))
-  return Either.fromNullable(Object.hasOwn(lists, resource) ? lists[resource] : undefined, () =>
-    new InvalidInput({
-      input: resource,
-      problem:
+  return Either.fromNullable(
+    Object.hasOwn(lists, resource) ? lists[resource] : undefined,
+    () =>
+      invalid(
+        resource,
         `no such list. Known lists: ${
           Object.keys(lists).join(", ")
         }, folders/ID/contents. Give any other by its path, ` +
-        "such as /v1/projects/templates"
-    }))
+          "such as /v1/projects/templates"
+      )
+  )
 }
 
 const shownFields = [["id"], ["title", "name", "text", "email"], ["created_at"]]
@@ -170,12 +172,12 @@ const readCheckpoint = (path: string) =>
     if (Option.exists(text, isTorn)) return yield* Effect.as(startOver(path), Option.none())
     return yield* Effect.transposeMapOption(text, Schema.decode(CheckpointFile))
   }).pipe(Effect.mapError((error) =>
-    new InvalidInput({
-      input: "--resume",
-      problem: error._tag === "ParseError"
+    invalid(
+      "--resume",
+      error._tag === "ParseError"
         ? `${path} is not a checkpoint: remove it to start over, or give another file`
         : `cannot read the checkpoint: ${PlatformWords.describe("read", path)(error)}`
-    })
+    )
   ))
 
 // The file is replaced, so what counts is whether its directory is writable.
@@ -185,10 +187,7 @@ const checkWritable = (path: string) =>
     const { dirname } = yield* Path.Path
     yield* fs.access(dirname(path), { writable: true })
   }).pipe(Effect.mapError((error) =>
-    new InvalidInput({
-      input: "--resume",
-      problem: `cannot write the checkpoint: ${PlatformWords.describe("write", path)(error)}`
-    })
+    invalid("--resume", `cannot write the checkpoint: ${PlatformWords.describe("write", path)(error)}`)
   ))
 
 const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>

@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import type { Stats } from "node:fs"
 import * as NodeFs from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { type Refused, refused } from "./refused.js"
 
 /** A file below a root. */
@@ -78,7 +78,7 @@ const realOf = (input: string) => (path: string): Effect.Effect<string, InvalidI
       if (!(await NodeFs.stat(real)).isDirectory()) throw new Error("not a directory")
       return real
     },
-    catch: () => new InvalidInput({ input, problem: `${path} is not a directory that can be read` })
+    catch: () => invalid(input, `${path} is not a directory that can be read`)
   })
 
 /** Whether what a link, another case or another form of a name leads to is what was named. */

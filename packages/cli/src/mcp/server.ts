@@ -16,7 +16,7 @@ import * as Stream from "effect/Stream"
 import * as Configuration from "../connection/configuration.js"
 import * as Politeness from "../connection/politeness.js"
 import * as Lists from "../list/list.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid } from "../options/invalidInput.js"
 import { loggedBy } from "../print/output.js"
 import * as Version from "../print/version.js"
 import type { Options } from "./options.js"
@@ -165,7 +165,7 @@ const handlers = (options: Options, roots: Roots.Roots, service: string) =>
 export const serve = (options: Options) =>
   Effect.gen(function*() {
     if (options.roots.length === 0 && Option.isNone(options.downloads)) {
-      return yield* new InvalidInput({ input: "--root", problem: "give a directory that the agent may read" })
+      return yield* invalid("--root", "give a directory that the agent may read")
     }
     const roots = yield* Roots.make({ ...options, downloads: Option.getOrUndefined(options.downloads) })
     const { baseUrl } = yield* Configuration.resolve(options)

@@ -14,7 +14,7 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Output from "../print/output.js"
 import { readFile, warnOfOthers } from "./inputFile.js"
-import { fromConfigError, InvalidInput } from "./invalidInput.js"
+import { fromConfigError, invalid, type InvalidInput } from "./invalidInput.js"
 import type { Accepted } from "./parameter.js"
 import type { shared } from "./shared.js"
 import { tellSteps } from "./steps.js"
@@ -42,7 +42,7 @@ const decode = Schema.decode(Schema.parseJson(ConfigFile))
 
 const input = "--config"
 
-const invalid = (problem: string) => new InvalidInput({ input, problem })
+const wrong = (problem: string) => invalid(input, problem)
 
 const isName = (profile: string): boolean => profile === "standard" || profile === "dovetail"
 
@@ -60,7 +60,7 @@ export const readConfigFile = (
           ? "not a JSON object"
           : `${path.join(".")}: expected a non-empty string`
       )
-      return invalid(`${file}: ${Arr.dedupe(issues).join("; ")}`)
+      return wrong(`${file}: ${Arr.dedupe(issues).join("; ")}`)
     })
     if (token !== undefined) yield* warnOfOthers(file)
     const home = yield* Effect.orElseSucceed(Config.option(Config.string("HOME")), () => Option.none<string>())

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as PlatformWords from "../print/platformWords.js"
-import { InvalidInput } from "./invalidInput.js"
+import { invalid, type InvalidInput } from "./invalidInput.js"
 
 interface Encoding {
   readonly name: string
@@ -48,7 +48,7 @@ export const readFile = (input: string, path: string): Effect.Effect<string, Inv
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFile(path)).pipe(
     Effect.mapError(PlatformWords.describe("read", path)),
     Effect.flatMap((bytes) => Either.mapLeft(textOf(bytes), (problem) => `${path} ${problem}`)),
-    Effect.mapError((problem) => new InvalidInput({ input, problem }))
+    Effect.mapError((problem) => invalid(input, problem))
   )
 
 const isOpen = ({ mode, type, uid }: FileSystem.File.Info): boolean =>

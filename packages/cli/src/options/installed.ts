@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { InvalidInput } from "./invalidInput.js"
+import { invalid, type InvalidInput } from "./invalidInput.js"
 
 const nameOf = (wanted: string): string => wanted.replace(/@[\d.]+$/, "")
 
@@ -26,4 +26,4 @@ export const problem = (from: NodeJS.Require, wanted: ReadonlyArray<string>): st
 
 /** Fails with what is missing for a command, if anything is. */
 export const check = (command: string, problem: string | undefined): Effect.Effect<void, InvalidInput> =>
-  problem === undefined ? Effect.void : new InvalidInput({ input: command, problem })
+  problem === undefined ? Effect.void : invalid(command, problem)

@@ -21,6 +21,9 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>("@stevedore/c
   }
 }
 
+/** Input that is invalid: the option, variable or file, and what is wrong with it. */
+export const invalid = (input: string, problem: string): InvalidInput => new InvalidInput({ input, problem })
+
 const remedies: Readonly<Record<string, string>> = {
   STEVEDORE_BASE_URL: "set it to the URL of the service, such as https://host/api, or give --base-url",
   STEVEDORE_TOKEN: "set it to the token of the service, or give --token-file with a file that holds it"
@@ -28,15 +31,15 @@ const remedies: Readonly<Record<string, string>> = {
 
 /** A setting of the service that is missing or malformed, with the option of the command for it. */
 export const fromConfiguration = ({ expected, field, problem, where }: InvalidConfiguration): InvalidInput =>
-  new InvalidInput({
-    input: where ?? field,
-    problem: problem === "missing"
+  invalid(
+    where ?? field,
+    problem === "missing"
       ? `not set: ${remedies[where ?? field] ?? "set it, or give the option for it"}`
       : `expected ${expected}`
-  })
+  )
 
 /** A variable that cannot be read. */
 export const fromConfigError = (error: ConfigError.ConfigError): InvalidInput =>
   error._op === "And" || error._op === "Or"
     ? fromConfigError(error.left)
-    : new InvalidInput({ input: error.path.join("_") || "configuration", problem: error.message })
+    : invalid(error.path.join("_") || "configuration", error.message)

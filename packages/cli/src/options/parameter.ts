@@ -8,7 +8,7 @@ import * as Effectable from "effect/Effectable"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import { InvalidInput } from "./invalidInput.js"
+import { invalid, type InvalidInput } from "./invalidInput.js"
 import { isTrue, type Value } from "./values.js"
 
 /** An option or an argument, as all that is said of it. */
@@ -53,7 +53,7 @@ export class Parameter<A> extends Effectable.Class<A, InvalidInput, Given> {
     return Effect.flatMap(Given, (given) =>
       Effect.mapError(
         this.decode(given.get(input) ?? []),
-        (problem) => new InvalidInput({ input, problem })
+        (problem) => invalid(input, problem)
       ))
   }
 }

@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as EffectRecord from "effect/Record"
 import * as Schema from "effect/Schema"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import type { ProfileReport } from "../print/doctorReport.js"
 import { Output, type OutputFailed } from "../print/output.js"
 
@@ -44,13 +44,13 @@ export const checkTarget = (
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const { dirname } = yield* Path.Path
-    if (path === "") return yield* new InvalidInput({ input, problem: "it is empty: is a variable not set?" })
+    if (path === "") return yield* invalid(input, "it is empty: is a variable not set?")
     if (!overwrite && (yield* Effect.orElseSucceed(fs.exists(path), () => false))) {
-      return yield* new InvalidInput({ input, problem: `${path} already exists: give --overwrite to replace it` })
+      return yield* invalid(input, `${path} already exists: give --overwrite to replace it`)
     }
     yield* Effect.mapError(
       fs.access(dirname(path), { writable: true }),
-      ({ message }) => new InvalidInput({ input, problem: `cannot write ${path}: ${message}` })
+      ({ message }) => invalid(input, `cannot write ${path}: ${message}`)
     )
   })
 
@@ -137,7 +137,7 @@ export interface Options {
 const withFields = (service: ServiceWithToken, written: Changes) =>
   Schema.decodeUnknown(ServiceProfile.ServiceProfile, { onExcessProperty: "error" })(written).pipe(
     Effect.mapBoth({
-      onFailure: ({ message }) => new InvalidInput({ input, problem: message }),
+      onFailure: ({ message }) => invalid(input, message),
       onSuccess: (profile): ServiceWithToken => ({ ...service, profile })
     })
   )
@@ -155,7 +155,7 @@ const found = (
   Effect.gen(function*() {
     const draft = yield* Effect.mapError(
       Diagnosis.searchProfile(service, options.left),
-      ({ found }) => new InvalidInput({ input: "--base-url", problem: found })
+      ({ found }) => invalid("--base-url", found)
     )
     const { assumed, questions } = draft
     const written = merged(before, fieldsOf(draft))
@@ -190,7 +190,7 @@ export const write = (path: string, text: string, overwrite: boolean) =>
     const output = yield* Output
     yield* Effect.mapError(
       fs.writeFileString(path, text, { flag: overwrite ? "w" : "wx" }),
-      ({ message }) => new InvalidInput({ input, problem: `cannot write ${path}: ${message}` })
+      ({ message }) => invalid(input, `cannot write ${path}: ${message}`)
     )
     yield* output.note(`Wrote ${path}. Use it with --profile ${path}, or STEVEDORE_PROFILE`)
   })

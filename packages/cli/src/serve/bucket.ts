@@ -7,17 +7,15 @@ import * as ServeSettings from "@stevedore/server/ServeSettings"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { Output, type OutputFailed } from "../print/output.js"
 import type * as Given from "./options.js"
 import { settingInvalid } from "./settingInvalid.js"
 
-const wrong = (input: string, problem: string) => new InvalidInput({ input, problem })
-
 const originsOf = (given: Option.Option<string>) =>
   Option.match(given, {
     onNone: () => Effect.mapError(ServeSettings.origins, settingInvalid),
-    onSome: (text) => Effect.mapError(ServeSettings.readOrigins(text), (problem) => wrong("--origins", problem))
+    onSome: (text) => Effect.mapError(ServeSettings.readOrigins(text), (problem) => invalid("--origins", problem))
   })
 
 /** A check of the bucket has failed. */

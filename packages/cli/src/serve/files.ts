@@ -11,10 +11,10 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { Output, type OutputFailed } from "../print/output.js"
 import type * as Given from "./options.js"
-import { layerOf, time, wrong } from "./rows.js"
+import { layerOf, time } from "./rows.js"
 import { settingInvalid } from "./settingInvalid.js"
 
 /** Rows and store do not say the same. */
@@ -90,9 +90,9 @@ const ls = (options: Given.Files) =>
 const named = ({ id }: Given.Files) =>
   Effect.gen(function*() {
     const { find } = yield* FileAdmin.FileAdmin
-    if (Option.isNone(id)) return yield* wrong("ID", "give the id of the file: stevedore files ls shows it")
+    if (Option.isNone(id)) return yield* invalid("ID", "give the id of the file: stevedore files ls shows it")
     const found = yield* find(id.value)
-    return Option.isSome(found) ? found.value : yield* wrong("ID", `there is no file ${id.value}`)
+    return Option.isSome(found) ? found.value : yield* invalid("ID", `there is no file ${id.value}`)
   })
 
 const show = (options: Given.Files) =>
@@ -129,7 +129,7 @@ const rm = (options: Given.Files) =>
     const { remove } = yield* FileAdmin.FileAdmin
     const { id, state } = yield* named(options)
     if (!(yield* remove(id))) {
-      return yield* wrong("ID", `${id} is ${state}: there is nothing to remove, or it is done already`)
+      return yield* invalid("ID", `${id} is ${state}: there is nothing to remove, or it is done already`)
     }
     yield* printed(options, [{ type: "removing", id }], () => [`The service removes ${id}`])
   })
@@ -160,7 +160,7 @@ export const run = (
       : Effect.provide(asked[options.action](options), yield* rows(options))
   }).pipe(
     Effect.catchTags({
-      TableFailed: ({ message }) => wrong("files", message),
-      StorageRefused: ({ message }) => wrong("files", message)
+      TableFailed: ({ message }) => invalid("files", message),
+      StorageRefused: ({ message }) => invalid("files", message)
     })
   )

@@ -10,11 +10,9 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import { createRequire } from "node:module"
 import * as Installed from "../options/installed.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid } from "../options/invalidInput.js"
 import * as ServeInstalled from "./installed.js"
 import { settingInvalid } from "./settingInvalid.js"
-
-export const wrong = (input: string, problem: string) => new InvalidInput({ input, problem })
 
 /** A time as it is shown; null for none. */
 export const time = (millis: number | undefined): string | null =>
@@ -40,10 +38,10 @@ export const layerOf = <A>(command: "files" | "token", given: Option.Option<stri
     if (Option.isSome(database) && Option.isNone(given)) {
       yield* Installed.check(command, ServeInstalled.productionProblem(require))
       const layer = of.database(yield* Effect.promise(() => import("@stevedore/server/NodeProduction")))
-      return Layer.mapError(layer(database.value), ({ option, problem }) => wrong(option, problem))
+      return Layer.mapError(layer(database.value), ({ option, problem }) => invalid(option, problem))
     }
     yield* Installed.check(command, ServeInstalled.problem(require))
     const layer = of.directory(yield* Effect.promise(() => import("@stevedore/server/NodeServe")))
     const directory = Option.getOrElse(given, () => "stevedore-data")
-    return Layer.mapError(layer(directory), ({ problem }) => wrong("--directory", problem))
+    return Layer.mapError(layer(directory), ({ problem }) => invalid("--directory", problem))
   })

@@ -18,7 +18,7 @@ import type * as Scope from "effect/Scope"
 import { createServer } from "node:http"
 import { ProgramName } from "../options/commandWords.js"
 import { readFile } from "../options/inputFile.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { Output, type OutputFailed } from "../print/output.js"
 import type { Listening } from "../print/reports.js"
 import * as FaultFile from "./faultFile.js"
@@ -66,10 +66,7 @@ const listen = (
     })
     const server = yield* NodeHttpServer.make(() => sockets, { host, port }).pipe(
       Effect.mapError(({ cause }) =>
-        new InvalidInput({
-          input: option,
-          problem: `cannot listen on ${host}:${port} (${codeOf(cause)}): use another port, or 0 for any free port`
-        })
+        invalid(option, `cannot listen on ${host}:${port} (${codeOf(cause)}): use another port, or 0 for any free port`)
       )
     )
     // the server's shutdown waits for its connections, and a client may hold one for long
@@ -81,7 +78,7 @@ const listen = (
 const checkToken = (token: string) =>
   Effect.mapError(
     ServiceConfig.parseToken(Redacted.make(token)),
-    (problem) => new InvalidInput({ input: "--token", problem })
+    (problem) => invalid("--token", problem)
   )
 
 const readFaults = (path: string) => Effect.flatMap(readFile("--faults", path), (text) => FaultFile.parse(path, text))
@@ -102,9 +99,7 @@ const directoryOf = (options: Pick<Options, "directory">) =>
     onSome: Effect.succeed,
     onNone: () =>
       Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "stevedore-" })).pipe(
-        Effect.mapError(({ message }) =>
-          new InvalidInput({ input: "--directory", problem: `${message}: use a writable directory` })
-        )
+        Effect.mapError(({ message }) => invalid("--directory", `${message}: use a writable directory`))
       )
   })
 
@@ -112,7 +107,7 @@ const objectStore = (options: Pick<Options, "directory">, minimumPartSize: numbe
   Layer.unwrapScoped(
     Effect.map(directoryOf(options), (directory) =>
       Layer.catchAll(ObjectStoreDirectory.layer({ directory, minimumPartSize }), () =>
-        Layer.fail(new InvalidInput({ input: "--directory", problem: `cannot create or write to ${directory}` }))))
+        Layer.fail(invalid("--directory", `cannot create or write to ${directory}`))))
   )
 
 /**

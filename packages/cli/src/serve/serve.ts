@@ -16,7 +16,7 @@ import { createRequire } from "node:module"
 import * as Telemetry from "../connection/telemetry.js"
 import { ProgramName } from "../options/commandWords.js"
 import * as Installed from "../options/installed.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { levelOf } from "../options/shared.js"
 import { endingWell } from "../print/askedToEnd.js"
 import { loggedBy, Output, type OutputFailed } from "../print/output.js"
@@ -28,15 +28,12 @@ import { settingInvalid } from "./settingInvalid.js"
 const checkPublicUrl = (text: string) =>
   URL.canParse(text) && /^https?:\/\/[^/?#@]+(?:\/[\w.~-]+)*\/?$/.test(text)
     ? Effect.succeed(text)
-    : new InvalidInput({
-      input: "--public-url",
-      problem: "expected a URL such as https://files.example or https://files.example/uploads"
-    })
+    : invalid("--public-url", "expected a URL such as https://files.example or https://files.example/uploads")
 
 const checkPath = (text: string) =>
   /^\/(?:[\w.~-]+\/?)+$/.test(text)
     ? Effect.succeed(text)
-    : new InvalidInput({ input: "--base-path", problem: "expected a path such as /api" })
+    : invalid("--base-path", "expected a path such as /api")
 
 const ofDirectory = (program: string, api: string, token: string, profile: string): ReadonlyArray<string> => [
   `The service is running at ${api}.`,
@@ -59,12 +56,12 @@ const ofBucket = (program: string, api: string, profile: string): ReadonlyArray<
 ]
 
 const failed = ({ option, problem }: { readonly option: string; readonly problem: string }): InvalidInput =>
-  new InvalidInput({ input: option.startsWith("STEVEDORE_") ? option : `--${option}`, problem })
+  invalid(option.startsWith("STEVEDORE_") ? option : `--${option}`, problem)
 
 const drainOf = ({ drain }: Given.Serve) => Option.getOrUndefined(Option.map(drain, Duration.seconds))
 
 const keptFor = (text: string) =>
-  Either.mapLeft(ServeSettings.readKeep(text), (problem) => new InvalidInput({ input: "--keep-for", problem }))
+  Either.mapLeft(ServeSettings.readKeep(text), (problem) => invalid("--keep-for", problem))
 
 /** What both forms are told of where and how they listen, and of what they do besides. */
 const common = (options: Given.Serve, basePath: string | undefined) =>
@@ -116,11 +113,10 @@ const inBucket = (options: Given.Serve, basePath: string | undefined, settings: 
   Effect.gen(function*() {
     yield* Installed.check("serve", ServeInstalled.productionProblem(createRequire(import.meta.url)))
     if (Option.isSome(options.publicUrl)) {
-      return yield* new InvalidInput({
-        input: "--public-url",
-        problem:
-          "leave it out: with a bucket, clients are sent to the store, and STEVEDORE_SERVE_S3_PUBLIC_ENDPOINT says where"
-      })
+      return yield* invalid(
+        "--public-url",
+        "leave it out: with a bucket, clients are sent to the store, and STEVEDORE_SERVE_S3_PUBLIC_ENDPOINT says where"
+      )
     }
     const NodeProduction = yield* Effect.promise(() => import("@stevedore/server/NodeProduction"))
     const serving = yield* Effect.mapError(
@@ -129,7 +125,7 @@ const inBucket = (options: Given.Serve, basePath: string | undefined, settings: 
     )
     const profile = yield* Effect.mapError(
       Schema.encode(ServiceProfile.ServiceProfile)(serving.profile),
-      ({ message }) => new InvalidInput({ input: "serve", problem: `its profile cannot be written: ${message}` })
+      ({ message }) => invalid("serve", `its profile cannot be written: ${message}`)
     )
     const report: typeof Serving.Type = { type: "listening", api: serving.baseUrl, profile }
     return { report, lines: ofBucket(yield* ProgramName, serving.baseUrl, JSON.stringify(profile, undefined, 2)) }

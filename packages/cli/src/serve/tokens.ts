@@ -8,10 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import type { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { Output, type OutputFailed } from "../print/output.js"
 import type * as Given from "./options.js"
-import { layerOf, time, wrong } from "./rows.js"
+import { layerOf, time } from "./rows.js"
 
 const table = ({ directory }: Given.Token) =>
   layerOf("token", directory, { database: ({ tokens }) => tokens, directory: ({ tokens }) => tokens })
@@ -22,7 +22,7 @@ const scopesOf = (given: Option.Option<string>) =>
   Effect.transposeMapOption(given, (text) =>
     Effect.mapError(
       Schema.decodeUnknown(Scopes)(text.split(",").map((one) => one.trim())),
-      () => wrong("--scopes", "expected read, write, or both with a comma between")
+      () => invalid("--scopes", "expected read, write, or both with a comma between")
     ))
 
 const reportOf = ({ createdAt, expiresAt, id, owner, scopes, tenant }: Tokens.TokenRecord) => ({
@@ -69,9 +69,9 @@ const revoke = ({ id, json }: Given.Token) =>
     const output = yield* Output
     const { revoke } = yield* Tokens.Tokens
     if (Option.isNone(id)) {
-      return yield* wrong("ID", "give the id of the token to revoke: stevedore token list shows it")
+      return yield* invalid("ID", "give the id of the token to revoke: stevedore token list shows it")
     }
-    if (!(yield* revoke(id.value))) return yield* wrong("ID", `there is no token ${id.value}`)
+    if (!(yield* revoke(id.value))) return yield* invalid("ID", `there is no token ${id.value}`)
     yield* json ? output.json([{ type: "revoked", id: id.value }]) : output.lines([`Revoked ${id.value}`])
   })
 
@@ -85,8 +85,8 @@ export const run = (
       Effect.provide(yield* table(options)),
       Effect.provide(Identifiers.layerSecure),
       Effect.catchTags({
-        TableFailed: ({ message }) => wrong("token", message),
-        TenantInvalid: ({ message }) => wrong("--tenant", message)
+        TableFailed: ({ message }) => invalid("token", message),
+        TenantInvalid: ({ message }) => invalid("--tenant", message)
       })
     )
   })

@@ -1,7 +1,7 @@
 import { checkDescription } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 
 /** Checks what options say about the files, before any file is read: it would be wrong for each of them. */
 export const check = (
@@ -12,6 +12,5 @@ export const check = (
       Option.getOrElse(name, () => "any"),
       Option.getOrElse(mediaType, () => "any/any")
     ),
-    ({ expected, field }) =>
-      new InvalidInput({ input: field === "name" ? "--name" : "--media-type", problem: `expected ${expected}` })
+    ({ expected, field }) => invalid(field === "name" ? "--name" : "--media-type", `expected ${expected}`)
   )

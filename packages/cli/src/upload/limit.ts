@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Running from "../connection/running.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid } from "../options/invalidInput.js"
 import * as LimitRate from "../options/limitRate.js"
 import { Output } from "../print/output.js"
 import * as Table from "../print/table.js"
@@ -62,7 +62,7 @@ export const run = ({ json, rate }: Given.Limiting) =>
     const wanted = Option.filter(rate, (text) => text !== "show")
     const limit = Option.map(wanted, LimitRate.parse)
     if (Option.isSome(limit) && Option.isNone(limit.value)) {
-      return yield* new InvalidInput({ input: "RATE", problem: `expected ${LimitRate.expected}` })
+      return yield* invalid("RATE", `expected ${LimitRate.expected}`)
     }
     const register = yield* Running.register
     const running = Option.match(register, { onNone: () => Effect.succeed([]), onSome: ({ all }) => all })

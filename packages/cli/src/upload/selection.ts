@@ -10,7 +10,7 @@ import * as FilesFrom from "../files/filesFrom.js"
 import * as UploadPaths from "../files/paths.js"
 import * as ReportStatus from "../files/reportStatus.js"
 import { readFile, warnOfOthers } from "../options/inputFile.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import * as Choosing from "./choosing.js"
 import * as UrlSource from "./urlSource.js"
 
@@ -35,8 +35,6 @@ const rowsOf = (file: Option.Option<string>, nul: boolean) =>
 const isToRetry = ({ status }: FilesFrom.Row): boolean =>
   Option.exists(status, (one) => one === "failed" || one === ReportStatus.notTried)
 
-const refused = (input: string, problem: string) => Effect.fail(new InvalidInput({ input, problem }))
-
 // Whatever proves that there is nothing to do proves first what it is
 const retried = (file: Option.Option<string>): Effect.Effect<
   ReadonlyArray<FilesFrom.Row>,
@@ -48,10 +46,10 @@ const retried = (file: Option.Option<string>): Effect.Effect<
     const input = "--retry-failed"
     const { isComplete, rows } = yield* FilesFrom.readReport(file.value, { input, nul: false, first: columns })
     if (rows.some(({ status }) => Option.isNone(status)) || (rows.length === 0 && !isComplete)) {
-      return yield* refused(input, `${file.value} is no report of an upload: give the file that --report wrote`)
+      return yield* invalid(input, `${file.value} is no report of an upload: give the file that --report wrote`)
     }
     if (!isComplete) {
-      return yield* refused(
+      return yield* invalid(
         input,
         `${file.value} does not name every file of the command that wrote it, because it was cut: run that command again`
       )
@@ -69,7 +67,7 @@ const checkNames = (names: ReadonlyArray<string>): Effect.Effect<void, InvalidIn
     (name) =>
       Option.match(UrlSource.problemOf(name), {
         onNone: () => Effect.void,
-        onSome: (problem) => refused(name.replace(/[?#][^]*/, ""), problem)
+        onSome: (problem) => invalid(name.replace(/[?#][^]*/, ""), problem)
       }),
     { discard: true }
   )
@@ -79,7 +77,7 @@ const checkRows = (rows: ReadonlyArray<FilesFrom.Row>): Effect.Effect<void, Inva
   const other = rows.find((row) => texts.get(row.what) !== JSON.stringify(row))
   return other === undefined
     ? Effect.void
-    : refused("--files-from", `${shownOf(other)} is in two rows that say different things: leave one of them out`)
+    : invalid("--files-from", `${shownOf(other)} is in two rows that say different things: leave one of them out`)
 }
 
 const shownOf = ({ what }: FilesFrom.Row): string => UrlSource.isUrl(what) ? HttpSource.shown(what) : what
@@ -103,11 +101,9 @@ const checkUrls = (rows: ReadonlyArray<FilesFrom.Row>): Effect.Effect<void, Inva
   const withUser = rows.map(({ what }) => new URL(what)).find(({ password, username }) => username + password !== "")
   return withUser === undefined
     ? Effect.void
-    : Effect.fail(
-      new InvalidInput({
-        input: HttpSource.shown(withUser.href),
-        problem: "has a user in it: give a header Authorization in the file of --source-headers instead"
-      })
+    : invalid(
+      HttpSource.shown(withUser.href),
+      "has a user in it: give a header Authorization in the file of --source-headers instead"
     )
 }
 
@@ -119,21 +115,21 @@ export const sourceHeaders = (
 ): Effect.Effect<HttpSource.WebFile["headers"], InvalidInput, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     if (Option.isNone(file)) return Redacted.make({})
-    const invalid = (problem: string) => new InvalidInput({ input: "--source-headers", problem })
+    const wrong = (problem: string) => invalid("--source-headers", problem)
     const headers = UrlSource.headersOf(yield* readFile("--source-headers", file.value))
-    if (Option.isNone(headers)) return yield* invalid(`${file.value}: expected lines such as Authorization: Bearer ...`)
+    if (Option.isNone(headers)) return yield* wrong(`${file.value}: expected lines such as Authorization: Bearer ...`)
     yield* warnOfOthers(file.value)
     const origins = Arr.dedupe(
       files.flatMap(({ url }) => Option.isSome(url) ? [new URL(Redacted.value(url.value)).origin] : [])
     )
     if (origins.length > 1) {
-      return yield* invalid(
+      return yield* wrong(
         `the rows are of ${origins.length} servers, and each would get the headers: upload those of one at a time`
       )
     }
     const clear = origins.find((origin) => origin.startsWith("http:") && !isThisMachine(new URL(origin).hostname))
     return clear !== undefined && !allowInsecureHttp
-      ? yield* invalid(`${clear} is not encrypted, and would show the headers: --allow-insecure-http allows it`)
+      ? yield* wrong(`${clear} is not encrypted, and would show the headers: --allow-insecure-http allows it`)
       : headers.value
   })
 
@@ -144,10 +140,10 @@ export const select = (
   Effect.gen(function*() {
     const { filesFrom, followLinks, nul, paths, retryFailed } = given
     if (paths.length === 0 && Option.isNone(filesFrom) && Option.isNone(retryFailed)) {
-      return yield* new InvalidInput({
-        input: "PATH",
-        problem: "nothing to upload is named: give a file or a directory, or a list with --files-from"
-      })
+      return yield* invalid(
+        "PATH",
+        "nothing to upload is named: give a file or a directory, or a list with --files-from"
+      )
     }
     const rows = yield* rowsOf(filesFrom, nul)
     const failed = yield* retried(retryFailed)
@@ -155,7 +151,7 @@ export const select = (
     const isAlone = paths.length === 0 && rows.length === 0
     const all = isAlone ? failed : rows
     if (isAlone && failed.some(isCutShort)) {
-      return yield* refused(
+      return yield* invalid(
         "--retry-failed",
         "it has rows that are URLs without their query: give --files-from beside it"
       )
@@ -164,11 +160,10 @@ export const select = (
     yield* checkRows(all)
     const url = paths.find(UrlSource.isUrl)
     if (url !== undefined) {
-      return yield* new InvalidInput({
-        input: HttpSource.shown(url),
-        problem:
-          "a URL is not an argument, because the process list shows arguments: write it into a row of --files-from"
-      })
+      return yield* invalid(
+        HttpSource.shown(url),
+        "a URL is not an argument, because the process list shows arguments: write it into a row of --files-from"
+      )
     }
     const [local, web] = Arr.partition(all, ({ what }) => UrlSource.isUrl(what))
     yield* checkUrls(web)
@@ -182,7 +177,7 @@ export const select = (
     const again = new Set(failed.map(({ what }) => what))
     const files = chosen.files.filter(({ path }) => again.has(path))
     return again.size > 0 && files.length === 0
-      ? yield* refused(
+      ? yield* invalid(
         "--retry-failed",
         `none of its ${again.size} files to upload again is among what is named: leave the names out, or give the same`
       )

@@ -9,7 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid } from "../options/invalidInput.js"
 import { Output } from "../print/output.js"
 import * as Reports from "../print/reports.js"
 import * as Table from "../print/table.js"
@@ -67,10 +67,10 @@ const forget = (id: string, checkRead: Checked) =>
     const output = yield* Output
     if (!(yield* Uploads.forget(id))) {
       yield* checkRead
-      return yield* new InvalidInput({
-        input: "--forget",
-        problem: `no unfinished upload has the id ${JSON.stringify(id)}: run stevedore uploads to list them`
-      })
+      return yield* invalid(
+        "--forget",
+        `no unfinished upload has the id ${JSON.stringify(id)}: run stevedore uploads to list them`
+      )
     }
     const ledger = yield* UploadLedger
     if (Option.isSome(yield* ledger.find(id))) return yield* new NotForgotten({ id })

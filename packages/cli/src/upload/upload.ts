@@ -21,7 +21,7 @@ import * as ReportFile from "../files/reportFile.js"
 import * as Standings from "../files/standings.js"
 import * as Stopped from "../files/stopped.js"
 import * as Telling from "../files/telling.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import * as ExitCode from "../print/exitCode.js"
 import type { FileError } from "../print/fileError.js"
 import { Output, unlessClosed } from "../print/output.js"
@@ -73,8 +73,6 @@ const uploadOptions = (options: Options): UploadOptions => ({
   verify: options.verify === "download" ? "sample" : options.verify,
   onImpossible: options.onImpossible
 })
-
-const invalid = (input: string, problem: string) => Effect.fail(new InvalidInput({ input, problem }))
 
 const checkName = (options: Options, files: ReadonlyArray<FileToUpload>): Effect.Effect<void, InvalidInput> => {
   const isFromInput = files.some(({ path }) => path === UploadPaths.standardInput)

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { resolve, sep } from "node:path"
 import * as UploadPaths from "../files/paths.js"
-import { InvalidInput } from "../options/invalidInput.js"
+import { invalid } from "../options/invalidInput.js"
 import { Output } from "../print/output.js"
 import * as PlatformWords from "../print/platformWords.js"
 import * as Table from "../print/table.js"
@@ -45,8 +45,7 @@ const columns: ReadonlyArray<Table.Column> = [
 
 const all = Effect.mapError(
   Manifest.all,
-  (error) =>
-    new InvalidInput({ input: "uploaded", problem: `cannot read what was uploaded: ${PlatformWords.reasonOf(error)}` })
+  (error) => invalid("uploaded", `cannot read what was uploaded: ${PlatformWords.reasonOf(error)}`)
 )
 
 const list = ({ json, path }: Given.Finished) =>
@@ -63,10 +62,10 @@ const forget = (path: string) =>
     const output = yield* Output
     const files = (yield* all).filter(yield* below(path))
     if (files.length === 0) {
-      return yield* new InvalidInput({
-        input: "--forget",
-        problem: `nothing of ${JSON.stringify(path)} is remembered: run stevedore uploaded to list what is`
-      })
+      return yield* invalid(
+        "--forget",
+        `nothing of ${JSON.stringify(path)} is remembered: run stevedore uploaded to list what is`
+      )
     }
     yield* Manifest.forget(files)
     yield* output.note(
