@@ -15,12 +15,14 @@ import * as MetricLabel from "effect/MetricLabel"
 import * as Option from "effect/Option"
 import type { Recovery } from "./Recovery.js"
 
+const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
+
 /**
  * Uploads that ended, by `outcome`: `completed`, `cancelled`, the `_tag` of the error, or `defect`.
  *
  * @category metrics
  */
-export const uploads = Metric.counter("stevedore_uploads", { description: "Uploads that ended", incremental: true })
+export const uploads = counter("stevedore_uploads", "Uploads that ended")
 
 /**
  * How long completed uploads took, in milliseconds.
@@ -38,60 +40,45 @@ export const uploadDuration = Metric.timerWithBoundaries(
  *
  * @category metrics
  */
-export const bytesConfirmed = Metric.counter("stevedore_bytes_confirmed", {
-  description: "Bytes that storage has confirmed",
-  incremental: true
-})
+export const bytesConfirmed = counter("stevedore_bytes_confirmed", "Bytes that storage has confirmed")
 
 /**
  * Bytes received in downloads.
  *
  * @category metrics
  */
-export const bytesReceived = Metric.counter("stevedore_bytes_received", {
-  description: "Bytes received in downloads",
-  incremental: true
-})
+export const bytesReceived = counter("stevedore_bytes_received", "Bytes received in downloads")
 
 /**
  * List items that did not match their Schema and were skipped.
  *
  * @category metrics
  */
-export const itemsSkipped = /* #__PURE__ */ Metric.counter("stevedore_items_skipped", {
-  description: "List items skipped because they do not match their Schema",
-  incremental: true
-})
+export const itemsSkipped = /* #__PURE__ */ counter(
+  "stevedore_items_skipped",
+  "List items skipped because they do not match their Schema"
+)
 
 /**
  * Parts that storage has confirmed; a single PUT counts as one.
  *
  * @category metrics
  */
-export const partsConfirmed = Metric.counter("stevedore_parts_confirmed", {
-  description: "Parts that storage has confirmed",
-  incremental: true
-})
+export const partsConfirmed = counter("stevedore_parts_confirmed", "Parts that storage has confirmed")
 
 /**
  * Requests made, by `operation`: `put`, `putPart`, `get`, or the service's operation. Includes retries.
  *
  * @category metrics
  */
-export const attempts = Metric.counter("stevedore_attempts", {
-  description: "Requests, including retries",
-  incremental: true
-})
+export const attempts = counter("stevedore_attempts", "Requests, including retries")
 
 /**
  * Retried requests, by `category`, which is the `recovery` of the preceding error.
  *
  * @category metrics
  */
-export const retries = Metric.counter("stevedore_retries", {
-  description: "Retried requests",
-  incremental: true
-})
+export const retries = counter("stevedore_retries", "Retried requests")
 
 /**
  * How long PUTs that storage confirmed took, in milliseconds, without the wait for their turn.

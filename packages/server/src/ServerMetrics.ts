@@ -7,15 +7,16 @@ import type * as MetricPair from "effect/MetricPair"
 import * as MetricState from "effect/MetricState"
 import * as Option from "effect/Option"
 
+const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
+
+const gauge = (name: string, description: string) => Metric.gauge(name, { description })
+
 /**
  * Requests of the interface that were answered, by status.
  *
  * @category metrics
  */
-export const requests = Metric.counter("stevedore_requests_total", {
-  description: "Requests answered",
-  incremental: true
-})
+export const requests = counter("stevedore_requests_total", "Requests answered")
 
 /**
  * How long a request took, from its head to the end of its answer, in seconds, by route.
@@ -33,66 +34,49 @@ export const requestSeconds = Metric.histogram(
  *
  * @category metrics
  */
-export const requestsInFlight = Metric.gauge("stevedore_requests_in_flight", { description: "Requests under way" })
+export const requestsInFlight = gauge("stevedore_requests_in_flight", "Requests under way")
 
 /**
  * What requests have brought over the connection, heads and all, in bytes.
  *
  * @category metrics
  */
-export const receivedBytes = Metric.counter("stevedore_received_bytes_total", {
-  description: "Bytes received from clients",
-  incremental: true
-})
+export const receivedBytes = counter("stevedore_received_bytes_total", "Bytes received from clients")
 
 /**
  * What their answers have taken, heads and all, in bytes.
  *
  * @category metrics
  */
-export const sentBytes = Metric.counter("stevedore_sent_bytes_total", {
-  description: "Bytes sent to clients",
-  incremental: true
-})
+export const sentBytes = counter("stevedore_sent_bytes_total", "Bytes sent to clients")
 
 /**
  * How many bytes there is room for on the disk of a directory, when it was last looked at.
  *
  * @category metrics
  */
-export const room = Metric.gauge("stevedore_room_bytes", { description: "Room for files" })
+export const room = gauge("stevedore_room_bytes", "Room for files")
 
 /**
  * Changes of the state of a file, by the state that it has then.
  *
  * @category metrics
  */
-export const states = Metric.counter("stevedore_files_total", {
-  description: "Files that came into a state",
-  incremental: true
-})
+export const states = counter("stevedore_files_total", "Files that came into a state")
 
 /**
  * Completions that this instance took over from one that was silent for a lease.
  *
  * @category metrics
  */
-export const takeovers = Metric.counter("stevedore_lease_takeovers_total", {
-  description: "Completions taken over",
-  incremental: true
-})
+export const takeovers = counter("stevedore_lease_takeovers_total", "Completions taken over")
 
 /**
  * Files that a sweep looked after.
  *
  * @category metrics
  */
-export const swept = Metric.counter("stevedore_swept_files_total", {
-  description: "Files looked after by sweeps",
-  incremental: true
-})
-
-const gauge = (name: string, description: string) => Metric.gauge(name, { description })
+export const swept = counter("stevedore_swept_files_total", "Files looked after by sweeps")
 
 /**
  * What tenants have, as their quotas count it: all of them, and the one that has most. Which one that is, `stevedore files usage`
@@ -114,7 +98,7 @@ export const stored = {
  *
  * @category metrics
  */
-export const outbox = Metric.gauge("stevedore_outbox_events", { description: "Events that are not delivered" })
+export const outbox = gauge("stevedore_outbox_events", "Events that are not delivered")
 
 /**
  * Files that wait for a sweep.
@@ -128,19 +112,14 @@ export const due = gauge("stevedore_due_files", "Files that wait for a sweep")
  *
  * @category metrics
  */
-export const outboxLag = Metric.gauge("stevedore_outbox_lag_seconds", {
-  description: "Age of the oldest event that is not delivered"
-})
+export const outboxLag = gauge("stevedore_outbox_lag_seconds", "Age of the oldest event that is not delivered")
 
 /**
  * Events whose hook has failed for a day: they stay in the table, and are not tried again.
  *
  * @category metrics
  */
-export const deadEvents = Metric.counter("stevedore_dead_events_total", {
-  description: "Events that are not tried any more",
-  incremental: true
-})
+export const deadEvents = counter("stevedore_dead_events_total", "Events that are not tried any more")
 
 /**
  * How long the store took for a call, in seconds, by operation.
