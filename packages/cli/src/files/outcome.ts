@@ -1,6 +1,6 @@
 import type * as Duration from "effect/Duration"
 import type * as Option from "effect/Option"
-import type { FileError } from "../print/fileError.js"
+import type { FileError } from "../print/reports.js"
 import type * as Reports from "../print/reports.js"
 import type { FileToUpload, SkipReason } from "./paths.js"
 

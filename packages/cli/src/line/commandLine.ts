@@ -30,9 +30,8 @@ const unknown = (word: string, options: ReadonlyArray<Entry>, unneeded: Page["un
   const reason = unneeded[word]
   if (reason !== undefined) return invalid(word, `not needed: ${reason}`)
   const known = options.find(({ elsewhere }) => elsewhere.includes(word))
-  const meant = known === undefined
-    ? word.startsWith("--") ? question(word, options.flatMap(({ names }) => names)) : "."
-    : `: did you mean ${known.names[0]}?`
+  const names = word.startsWith("--") ? options.flatMap(({ names }) => names) : []
+  const meant = question(word, names, known?.names[0])
   return invalid(
     word,
     `no such option${meant} See --help. Write a name that begins with a dash after --, or as ./${word}`

@@ -99,9 +99,7 @@ export const noCommand = (word: string, pages: ReadonlyArray<Command.Page>): Inv
   const known = pages.find(({ elsewhere }) => elsewhere.includes(word))
   return invalid(
     word,
-    `no such command${
-      known === undefined ? question(word, pages.map(({ name }) => name)) : `: did you mean ${known.name}?`
-    } See stevedore help`
+    `no such command${question(word, pages.map(({ name }) => name), known?.name)} See stevedore help`
   )
 }
 

@@ -130,5 +130,3 @@ const doctor = Tool.make("doctor", {
 export const tools = Toolkit.make(upload, uploadStatus, cancel, list, file, download, doctor)
 
 export type TransferReport = typeof Transfer.Type
-
-export type RecordReport = typeof Record.Type

@@ -34,6 +34,11 @@ export const nearest = (word: string, names: Iterable<string>): Option.Option<st
   return Option.map(Option.fromNullable(found), ({ name }) => name)
 }
 
-/** The end of a sentence about a name that does not exist: a question, if another name was probably meant. */
-export const question = (word: string, names: Iterable<string>): string =>
-  Option.match(nearest(word, names), { onNone: () => ".", onSome: (name) => `: did you mean ${name}?` })
+/**
+ * The end of a sentence about a name that does not exist: a question, if other tools call something so, or if another name
+ * was probably meant.
+ */
+export const question = (word: string, names: Iterable<string>, known?: string): string => {
+  const meant = known ?? Option.getOrUndefined(nearest(word, names))
+  return meant === undefined ? "." : `: did you mean ${meant}?`
+}

@@ -1,17 +1,20 @@
 /** The lines of `--json`: what programs that read them can rely on. Each decodes with its Schema here. */
 import { ErrorKind } from "@stevedore/core/ErrorKind"
 import { FileRecord } from "@stevedore/core/FileRecord"
+import type { ListError } from "@stevedore/core/ListError"
+import type { UploadError } from "@stevedore/core/UploadError"
 import { Feasibility } from "@stevedore/core/UploadProgress"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import { UploadPhase } from "@stevedore/core/UploadProgress"
 import type { UnfinishedUpload } from "@stevedore/core/Uploads"
 import type * as Uploads from "@stevedore/core/Uploads"
+import type { UrlRefused } from "@stevedore/node/HttpSource"
+import type { SpoolUnwritable } from "@stevedore/node/SpoolError"
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import type { FileError } from "./fileError.js"
 import { messageOf } from "./message.js"
 import * as UploadReports from "./uploadReports.js"
 
@@ -187,6 +190,9 @@ export const failure = (error: KnownError): typeof Failure.Type => ({
   kind: error.kind,
   message: messageOf(error)
 })
+
+/** Why a file was not uploaded. */
+export type FileError = UploadError | ListError | SpoolUnwritable | UrlRefused
 
 /** The last line of an upload that failed, from its error. */
 export const failed = (path: string, error: FileError): typeof Failed.Type => ({

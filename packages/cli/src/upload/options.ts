@@ -4,7 +4,6 @@ import type { Accepted } from "../options/parameter.js"
 import type { Own } from "../options/shared.js"
 import { filesElsewhere, limitRate, listed, ofMachine, ofService, partsElsewhere } from "../options/shared.js"
 import { checked, choice, name, path, pathName, size, text, time, wholeNumber } from "../options/values.js"
-import * as Checksums from "./checksums.js"
 import * as Choosing from "./choosing.js"
 
 const pattern = checked("PATTERN", Choosing.problemOf)
@@ -102,7 +101,7 @@ export const uploading = {
   }),
   checksum: optionOr({
     name: "checksum",
-    takes: choice(...Checksums.names),
+    takes: choice("crc32", "sha256", "crc64nvme"),
     default: "crc32",
     elsewhere: ["checksum-algorithm"],
     help: "Checksum algorithm to verify each part with"

@@ -23,11 +23,10 @@ import * as Stopped from "../files/stopped.js"
 import * as Telling from "../files/telling.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import * as ExitCode from "../print/exitCode.js"
-import type { FileError } from "../print/fileError.js"
 import { Output, unlessClosed } from "../print/output.js"
 import * as Printable from "../print/printable.js"
+import type { FileError } from "../print/reports.js"
 import * as CallsLeft from "./callsLeft.js"
-import type * as Checksums from "./checksums.js"
 import type * as Choosing from "./choosing.js"
 import * as Description from "./description.js"
 import * as DryRun from "./dryRun.js"
@@ -59,7 +58,7 @@ export class UploadsFailed extends Schema.TaggedError<UploadsFailed>("@stevedore
   }
 }
 
-const algorithms: Readonly<Record<Checksums.Name, Checksum.ChecksumAlgorithm>> = {
+const algorithms: Readonly<Record<Options["checksum"], Checksum.ChecksumAlgorithm>> = {
   crc32: NodeChecksum.crc32,
   sha256: NodeChecksum.sha256,
   crc64nvme: Checksum.crc64nvme
