@@ -129,7 +129,16 @@ const endpoint = (variable: string) =>
     (text) => isHttpUrl(text) && new URL(text).search === "" && new URL(text).username === ""
   )
 
-const databaseUrl = Effect.gen(function*() {
+/**
+ * The database; none where no variable names one.
+ *
+ * @category constructors
+ */
+export const database: Effect.Effect<
+  Option.Option<Redacted.Redacted>,
+  SettingInvalid,
+  FileSystem.FileSystem
+> = Effect.gen(function*() {
   const variable = `${PREFIX}DATABASE_URL`
   const found = yield* secret(variable)
   return yield* Effect.transposeMapOption(found, (url) => {
@@ -355,17 +364,6 @@ export const webhook: Effect.Effect<Webhooks.Options | undefined, SettingInvalid
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
 const bucket = checked(`${PREFIX}BUCKET`, "the name of a bucket", (text) => BUCKET.test(text))
-
-/**
- * The database; none where no variable names one.
- *
- * @category constructors
- */
-export const database: Effect.Effect<
-  Option.Option<Redacted.Redacted>,
-  SettingInvalid,
-  FileSystem.FileSystem
-> = databaseUrl
 
 /**
  * The bucket and how it is reached.

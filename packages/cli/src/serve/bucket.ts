@@ -10,11 +10,11 @@ import * as Schema from "effect/Schema"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { Output, type OutputFailed } from "../print/output.js"
 import type * as Given from "./options.js"
-import { settingInvalid } from "./settingInvalid.js"
+import { setting } from "./setting.js"
 
 const originsOf = (given: Option.Option<string>) =>
   Option.match(given, {
-    onNone: () => Effect.mapError(ServeSettings.origins, settingInvalid),
+    onNone: () => setting(ServeSettings.origins),
     onSome: (text) => Effect.mapError(ServeSettings.readOrigins(text), (problem) => invalid("--origins", problem))
   })
 
@@ -44,7 +44,7 @@ export const run = (
       const documents = S3Bucket.documents(origins)
       return yield* options.json ? output.json(documents) : output.lines(shown(documents))
     }
-    const store = yield* Effect.mapError(ServeSettings.store, settingInvalid)
+    const store = yield* setting(ServeSettings.store)
     if (options.action === "setup") yield* S3Bucket.setup(store, origins)
     const findings = yield* S3Bucket.check(store, origins)
     yield* options.json

@@ -15,7 +15,7 @@ import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { Output, type OutputFailed } from "../print/output.js"
 import type * as Given from "./options.js"
 import { layerOf, time } from "./rows.js"
-import { settingInvalid } from "./settingInvalid.js"
+import { setting } from "./setting.js"
 
 /** Rows and store do not say the same. */
 export class FilesDiffer extends Schema.TaggedError<FilesDiffer>("@stevedore/cli/FilesDiffer")("FilesDiffer", {
@@ -32,7 +32,7 @@ const rows = ({ directory }: Given.Files) =>
 
 const audit = ({ directory }: Given.Files) =>
   Effect.gen(function*() {
-    const settings = yield* Effect.mapError(ServeSettings.settings, settingInvalid)
+    const settings = yield* setting(ServeSettings.settings)
     return yield* layerOf("files", directory, {
       database: ({ audit }) => (url) =>
         Option.match(settings, {

@@ -12,7 +12,7 @@ import { createRequire } from "node:module"
 import * as Installed from "../options/installed.js"
 import { invalid } from "../options/invalidInput.js"
 import * as ServeInstalled from "./installed.js"
-import { settingInvalid } from "./settingInvalid.js"
+import { setting } from "./setting.js"
 
 /** A time as it is shown; null for none. */
 export const time = (millis: number | undefined): string | null =>
@@ -34,7 +34,7 @@ export const layerOf = <A>(command: "files" | "token", given: Option.Option<stri
 }) =>
   Effect.gen(function*() {
     const require = createRequire(import.meta.url)
-    const database = yield* Effect.mapError(ServeSettings.database, settingInvalid)
+    const database = yield* setting(ServeSettings.database)
     if (Option.isSome(database) && Option.isNone(given)) {
       yield* Installed.check(command, ServeInstalled.productionProblem(require))
       const layer = of.database(yield* Effect.promise(() => import("@stevedore/server/NodeProduction")))

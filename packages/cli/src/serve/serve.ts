@@ -23,7 +23,7 @@ import { loggedBy, Output, type OutputFailed } from "../print/output.js"
 import type { Serving } from "../print/reports.js"
 import * as ServeInstalled from "./installed.js"
 import type * as Given from "./options.js"
-import { settingInvalid } from "./settingInvalid.js"
+import { setting } from "./setting.js"
 
 const checkPublicUrl = (text: string) =>
   URL.canParse(text) && /^https?:\/\/[^/?#@]+(?:\/[\w.~-]+)*\/?$/.test(text)
@@ -66,14 +66,11 @@ const keptFor = (text: string) =>
 /** What both forms are told of where and how they listen, and of what they do besides. */
 const common = (options: Given.Serve, basePath: string | undefined) =>
   Effect.gen(function*() {
-    const { keep, metricsPort, webhook } = yield* Effect.mapError(
-      Effect.all({
-        keep: ServeSettings.keep,
-        metricsPort: ServeSettings.metricsPort,
-        webhook: ServeSettings.webhook
-      }),
-      settingInvalid
-    )
+    const { keep, metricsPort, webhook } = yield* setting(Effect.all({
+      keep: ServeSettings.keep,
+      metricsPort: ServeSettings.metricsPort,
+      webhook: ServeSettings.webhook
+    }))
     const kept = yield* Effect.transposeMapOption(options.keep, keptFor)
     return {
       host: options.host,
@@ -91,8 +88,8 @@ const inDirectory = (options: Given.Serve, basePath: string | undefined) =>
   Effect.gen(function*() {
     yield* Installed.check("serve", ServeInstalled.problem(createRequire(import.meta.url)))
     const publicUrl = yield* Effect.transposeMapOption(options.publicUrl, checkPublicUrl)
-    const quota = yield* Effect.mapError(ServeSettings.quota, settingInvalid)
-    const origins = yield* Effect.mapError(ServeSettings.origins, settingInvalid)
+    const quota = yield* setting(ServeSettings.quota)
+    const origins = yield* setting(ServeSettings.origins)
     const NodeServe = yield* Effect.promise(() => import("@stevedore/server/NodeServe"))
     const serving = yield* Effect.mapError(
       NodeServe.serve({
@@ -134,9 +131,9 @@ const inBucket = (options: Given.Serve, basePath: string | undefined, settings: 
 /** With a log as the options say, or else the environment: each request has a line in it. */
 const logged = <A, E, R>(options: Given.Serve, serving: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
-    const formatSet = yield* Effect.mapError(ServeSettings.logFormat, settingInvalid)
+    const formatSet = yield* setting(ServeSettings.logFormat)
     const format = Option.orElse(options.logFormat, () => formatSet)
-    const levelSet = yield* Effect.mapError(ServeSettings.logLevel, settingInvalid)
+    const levelSet = yield* setting(ServeSettings.logLevel)
     const level = Option.orElse(options.logLevel, () => options.verbose ? Option.some("debug") : levelSet)
     return yield* serving.pipe(
       Option.contains(format, "json") ? loggedBy(Logger.jsonLogger) : identity,
@@ -157,11 +154,8 @@ export const run = (
       "serve",
       Effect.scoped(Effect.gen(function*() {
         const output = yield* Output
-        const settings = yield* Effect.mapError(ServeSettings.settings, settingInvalid)
-        yield* Effect.mapError(
-          ServeSettings.checkVariables(Option.isSome(settings) ? "bucket" : "directory"),
-          settingInvalid
-        )
+        const settings = yield* setting(ServeSettings.settings)
+        yield* setting(ServeSettings.checkVariables(Option.isSome(settings) ? "bucket" : "directory"))
         const basePath = Option.getOrUndefined(yield* Effect.transposeMapOption(options.basePath, checkPath))
         const { lines, report } = Option.isSome(settings)
           ? yield* inBucket(options, basePath, settings.value)
