@@ -315,7 +315,9 @@ const table: Readonly<Record<string, Module>> = {
   "effect/StreamEmit": { rewritten: "EmitOpsPush#single" },
   "effect/Struct": { same: "keys", renamed: { entries: "effect/Record.toEntries" } },
   "effect/Subscribable": { rewritten: "Subscribable make" },
-  "effect/Tracer": { same: "Span Tracer" }
+  "effect/Tracer": {
+    same: "Span Span#addLinks Span#attribute Span#end Span#event SpanLink SpanLink#attributes Tracer"
+  }
 }
 
 /** The same for what only tests and examples use. */
@@ -445,7 +447,7 @@ const testTable: Readonly<Record<string, Module>> = {
   },
   "effect/Subscribable": { same: "Subscribable#changes" },
   "effect/TestClock": { module: "effect/testing/TestClock", same: "adjust setTime" },
-  "effect/Tracer": { same: "Span#attributes Span#event Span#spanId Span#traceId make" },
+  "effect/Tracer": { same: "Span#attributes Span#spanId Span#traceId make" },
   "effect/Types": { same: "Equals Simplify" }
 }
 

@@ -106,55 +106,30 @@ const makeLogger = (notes: Notes): Logger.Logger<unknown, void> =>
     note(notes, "log", Logger.logfmtLogger.log(line), Logger.structuredLogger.log(line), line.message, line.cause)
   })
 
-class RecordedSpan implements Tracer.Span {
-  readonly _tag = "Span"
-  constructor(private readonly notes: Notes, private readonly span: Tracer.Span) {}
-  get name() {
-    return this.span.name
-  }
-  get spanId() {
-    return this.span.spanId
-  }
-  get traceId() {
-    return this.span.traceId
-  }
-  get parent() {
-    return this.span.parent
-  }
-  get context() {
-    return this.span.context
-  }
-  get status() {
-    return this.span.status
-  }
-  get attributes() {
-    return this.span.attributes
-  }
-  get links() {
-    return this.span.links
-  }
-  get sampled() {
-    return this.span.sampled
-  }
-  get kind() {
-    return this.span.kind
-  }
-  attribute(key: string, value: unknown): void {
-    note(this.notes, "span", key, value)
-    this.span.attribute(key, value)
-  }
-  event(name: string, startTime: bigint, attributes?: Record<string, unknown>): void {
-    note(this.notes, "span", name, attributes)
-    this.span.event(name, startTime, attributes)
-  }
-  addLinks(links: ReadonlyArray<Tracer.SpanLink>): void {
-    note(this.notes, "span", ...links.map(({ attributes }) => attributes))
-    this.span.addLinks(links)
-  }
-  end(endTime: bigint, exit: Exit.Exit<unknown, unknown>): void {
-    note(this.notes, "span", Exit.isFailure(exit) ? exit.cause : exit)
-    this.span.end(endTime, exit)
-  }
+/** Notes what a span is given. It stays the span that its tracer has made, whose parents and exporters know it. */
+const recorded = (notes: Notes, span: Tracer.Span): Tracer.Span => {
+  const attribute = span.attribute.bind(span)
+  const event = span.event.bind(span)
+  const addLinks = span.addLinks.bind(span)
+  const end = span.end.bind(span)
+  return Object.assign(span, {
+    attribute: (key: string, value: unknown) => {
+      note(notes, "span", key, value)
+      attribute(key, value)
+    },
+    event: (name: string, startTime: bigint, attributes?: Record<string, unknown>) => {
+      note(notes, "span", name, attributes)
+      event(name, startTime, attributes)
+    },
+    addLinks: (links: ReadonlyArray<Tracer.SpanLink>) => {
+      note(notes, "span", ...links.map(({ attributes }) => attributes))
+      addLinks(links)
+    },
+    end: (endTime: bigint, exit: Exit.Exit<unknown, unknown>) => {
+      note(notes, "span", Exit.isFailure(exit) ? exit.cause : exit)
+      end(endTime, exit)
+    }
+  })
 }
 
 const makeTracer = (notes: Notes, tracer: Tracer.Tracer): Tracer.Tracer =>
@@ -163,7 +138,7 @@ const makeTracer = (notes: Notes, tracer: Tracer.Tracer): Tracer.Tracer =>
     span: (name, parent, context, links, startTime, kind, options) => {
       notes.spans.push(name)
       note(notes, "span", name, options?.attributes, ...links.map(({ attributes }) => attributes))
-      return new RecordedSpan(notes, tracer.span(name, parent, context, links, startTime, kind, options))
+      return recorded(notes, tracer.span(name, parent, context, links, startTime, kind, options))
     }
   })
 

@@ -1,66 +1,10 @@
-class RecordedSpan implements Tracer.Span {
-  readonly _tag = "Span"
-  private readonly notes: Notes
-  private readonly span: Tracer.Span
-  constructor(notes: Notes, span: Tracer.Span) {
-    this.notes = notes
-    this.span = span
-  }
-  get name() {
-    return this.span.name
-  }
-  get spanId() {
-    return this.span.spanId
-  }
-  get traceId() {
-    return this.span.traceId
-  }
-  get parent() {
-    return this.span.parent
-  }
-  get annotations() {
-    return this.span.annotations
-  }
-  get status() {
-    return this.span.status
-  }
-  get attributes() {
-    return this.span.attributes
-  }
-  get links() {
-    return this.span.links
-  }
-  get sampled() {
-    return this.span.sampled
-  }
-  get kind() {
-    return this.span.kind
-  }
-  attribute(key: string, value: unknown): void {
-    note(this.notes, "span", key, value)
-    this.span.attribute(key, value)
-  }
-  event(name: string, startTime: bigint, attributes?: Record<string, unknown>): void {
-    note(this.notes, "span", name, attributes)
-    this.span.event(name, startTime, attributes)
-  }
-  addLinks(links: ReadonlyArray<Tracer.SpanLink>): void {
-    note(this.notes, "span", ...links.map(({ attributes }) => attributes))
-    this.span.addLinks(links)
-  }
-  end(endTime: bigint, exit: Exit.Exit<unknown, unknown>): void {
-    note(this.notes, "span", Exit.isFailure(exit) ? exit.cause : exit)
-    this.span.end(endTime, exit)
-  }
-}
-
 const makeTracer = (notes: Notes, tracer: Tracer.Tracer): Tracer.Tracer =>
   Tracer.make({
     context: tracer.context,
     span: (options) => {
       notes.spans.push(options.name)
       note(notes, "span", options.name, ...options.links.map(({ attributes }) => attributes))
-      return new RecordedSpan(notes, tracer.span(options))
+      return recorded(notes, tracer.span(options))
     }
   })
 
