@@ -4,12 +4,11 @@
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { calledWith } from "./base/calledWith.js"
 import * as Filters from "./list/filters.js"
-import type { Collected, Definition, List, Walks } from "./list/list.js"
+import type { Definition, List, Walks } from "./list/list.js"
 import { operations } from "./list/operations.js"
 import type { ListShape, Wishes } from "./list/request.js"
 import { shapeOf, untypedShape } from "./list/request.js"
@@ -48,17 +47,11 @@ const over = <A, F, FI>(shape: ListShape<A>, filters: Schema.Schema<F, FI>): Lis
   Object.assign(members(shape), { untyped: members(untypedShape(shape, filters)) })
 
 const members = <A>(shape: ListShape<A>) => {
-  const { collect, items, ...others } = operations(shape)
+  const { items, ...others } = operations(shape)
   return Object.assign((options?: Wishes) => items(options), {
     path: shape.path,
     sorts: shape.sortFields,
-    ...others,
-    collect: (options: Wishes & { readonly atMost: number }) =>
-      Effect.map(collect(options), ({ next, ...report }): Collected<A> =>
-        Option.match(next, {
-          onNone: () => ({ ...report, complete: true }),
-          onSome: (next) => ({ ...report, complete: false, next })
-        }))
+    ...others
   })
 }
 

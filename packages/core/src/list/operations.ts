@@ -5,12 +5,13 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import type { Checkpoint, Marked } from "../Checkpoints.js"
+import type { Marked } from "../Checkpoints.js"
 import * as Checkpoints from "../Checkpoints.js"
 import type { ItemInvalid, ListError } from "../ListError.js"
 import * as Metrics from "../Metrics.js"
 import type { Page } from "../service/page.js"
 import { ServiceApi } from "../ServiceApi.js"
+import type { Collected } from "./list.js"
 import * as Pages from "./pages.js"
 import type { ListShape, Prepared, Wishes } from "./request.js"
 import { checkWhole, prepare, refuse } from "./request.js"
@@ -125,19 +126,9 @@ const count = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Effect.Effect<n
     })
   })
 
-export interface Collection<A> {
-  readonly items: ReadonlyArray<A>
-  readonly seen: number
-  readonly skipped: number
-  readonly duplicates: number
-  readonly firstTotal: number | undefined
-  readonly lastTotal: number | undefined
-  readonly next: Option.Option<Checkpoint>
-}
-
 const collect =
   <A>(shape: ListShape<A>) =>
-  ({ atMost, ...wishes }: Wishes & { readonly atMost: number }): Effect.Effect<Collection<A>, ListError, ServiceApi> =>
+  ({ atMost, ...wishes }: Wishes & { readonly atMost: number }): Effect.Effect<Collected<A>, ListError, ServiceApi> =>
     Effect.gen(function*() {
       const walk = yield* prepared(shape, wishes)
       yield* checkWhole(walk.path, "atMost", atMost, Infinity)
@@ -177,15 +168,11 @@ const collect =
         })
 
       if (atMost > 0) yield* Stream.runForEachWhile(walkEntries(walk), addPage)
-      return {
-        items,
-        seen,
-        skipped,
-        duplicates: seen - hashes.size,
-        firstTotal,
-        lastTotal,
-        next: Option.map(next, (at) => at())
-      }
+      const report = { items, seen, skipped, duplicates: seen - hashes.size, firstTotal, lastTotal }
+      return Option.match(next, {
+        onNone: () => ({ ...report, complete: true as const }),
+        onSome: (at) => ({ ...report, complete: false as const, next: at() })
+      })
     })
 
 /** All operations of a list, for filters that are not validated yet. */
