@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { constVoid } from "effect/Function"
 import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
@@ -189,15 +190,13 @@ const adapting = (congestion: Congestion, limit: number): Pace => ({
   }
 })
 
-const ignored = (): void => {}
-
 const steady = (width: number): Pace => {
   const pace: Pace = {
     width,
     forNewOwner: () => width,
     rate: undefined,
     rested: () => pace,
-    began: () => ignored
+    began: () => constVoid
   }
   return pace
 }

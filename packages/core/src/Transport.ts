@@ -37,7 +37,7 @@ export {
    * @internal
    */
   withoutRedirects
-} from "./base/withoutRedirects.js"
+} from "./base/redirects.js"
 
 export {
   /**

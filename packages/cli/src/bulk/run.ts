@@ -59,8 +59,6 @@ const told = (error: Failure): InvalidInput | DatabaseFailed => {
   }
 }
 
-const ofFile = (path: string) => invalid("--store", `cannot write ${path}`)
-
 /** The file of SQLite, which nobody else may read: it has pre-signed URLs while files are uploaded. */
 const fileOf = (given: Option.Option<string>, creates: boolean) =>
   Effect.gen(function*() {
@@ -85,7 +83,7 @@ const fileOf = (given: Option.Option<string>, creates: boolean) =>
       yield* fs.makeDirectory(dirname(path), { recursive: true, mode: 0o700 }).pipe(
         Effect.zipRight(isOwn ? fs.writeFileString(join(dirname(path), ".gitignore"), "*\n") : Effect.void),
         Effect.zipRight(fs.writeFileString(path, "", { flag: "a", mode: 0o600 })),
-        Effect.mapError(() => ofFile(path))
+        Effect.mapError(() => invalid("--store", `cannot write ${path}`))
       )
     }
     return path

@@ -42,8 +42,6 @@ const decode = Schema.decode(Schema.parseJson(ConfigFile))
 
 const input = "--config"
 
-const wrong = (problem: string) => invalid(input, problem)
-
 const isName = (profile: string): boolean => profile === "standard" || profile === "dovetail"
 
 /** The variables that a configuration file stands for. */
@@ -60,7 +58,7 @@ export const readConfigFile = (
           ? "not a JSON object"
           : `${path.join(".")}: expected a non-empty string`
       )
-      return wrong(`${file}: ${Arr.dedupe(issues).join("; ")}`)
+      return invalid(input, `${file}: ${Arr.dedupe(issues).join("; ")}`)
     })
     if (token !== undefined) yield* warnOfOthers(file)
     const home = yield* Effect.orElseSucceed(Config.option(Config.string("HOME")), () => Option.none<string>())

@@ -1,4 +1,5 @@
 import * as Either from "effect/Either"
+import { isRedirect } from "../base/redirects.js"
 import * as PresignedUrl from "../PresignedUrl.js"
 import type { ServiceError } from "../ServiceError.js"
 import type { ServiceProfile } from "../ServiceProfile.js"
@@ -6,8 +7,6 @@ import type { ServiceAnswer } from "./answer.js"
 import { encrypted, errorOf, invalid } from "./answer.js"
 import { longestLink } from "./call.js"
 import * as Endpoints from "./endpoints.js"
-
-const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
 const locationOf = (
   requestUrl: string,

@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { arrivalOf } from "../base/arrivalOf.js"
 import { closedOnFailure } from "../base/closedOnFailure.js"
+import { isRedirect } from "../base/redirects.js"
 import { UrlAltered } from "../base/urlError.js"
 import { causes, ConnectionFailed, systemCode } from "../ConnectionError.js"
 import type { GetRequest, PutRequest } from "../ObjectStorage.js"
@@ -177,8 +178,6 @@ export const redirected = (
       (next) => next.origin.startsWith("https:") || url.origin.startsWith("http:")
     )
     : Option.none()
-
-const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
 /** A GET was redirected. */
 export interface Redirected {
