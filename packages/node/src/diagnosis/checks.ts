@@ -72,7 +72,7 @@ const rateLimit: Check<Needs> = {
         onSome: (known) => {
           const words = `${known.remaining} of ${known.limit} calls left in this window`
           return known.remaining === 0
-            ? Effect.fail(Trial.problem(words))
+            ? Trial.failed(words)
             : Effect.succeed({
               found: words,
               note: RateLimit.isNearEnd(known)
@@ -118,7 +118,7 @@ const inspect: Check<Needs> = {
       const { name, size, status } = yield* problemFrom(Effect.flatMap(ServiceApi, (api) => api.file(fileId)))
       const expected = contentBehind(found).byteLength
       if (size !== undefined && size !== expected) {
-        return yield* Effect.fail(Trial.problem(`its record says ${size} bytes, but ${expected} were sent`))
+        return yield* Trial.failed(`its record says ${size} bytes, but ${expected} were sent`)
       }
       return { found: `${name} is ${status}` }
     })
@@ -136,7 +136,7 @@ const download: Check<Needs> = {
       const bytes = Buffer.concat([...chunks])
       return bytes.equals(contentBehind(found))
         ? { found: `${Measure.bytes(bytes.byteLength)}, byte for byte identical` }
-        : yield* Effect.fail(Trial.problem(`received ${bytes.byteLength} bytes, which differ from what was sent`))
+        : yield* Trial.failed(`received ${bytes.byteLength} bytes, which differ from what was sent`)
     })
 }
 
@@ -166,19 +166,17 @@ const throughput = (file: Extras["file"]): Check<Needs> => ({
       if (Option.isNone(file)) return { found: words }
       const { path, size } = file.value
       if (size === 0) {
-        return yield* Effect.fail(Trial.problem(`${path} is empty`, "The service does not accept empty files."))
+        return yield* Trial.failed(`${path} is empty`, "The service does not accept empty files.")
       }
       if (size > most) {
-        return yield* Effect.fail(
-          Trial.problem(
-            `${path} has ${Measure.bytes(size)}, but the limit is ${Measure.bytes(most)}`,
-            "Split the file."
-          )
+        return yield* Trial.failed(
+          `${path} has ${Measure.bytes(size)}, but the limit is ${Measure.bytes(most)}`,
+          "Split the file."
         )
       }
       return size <= largest
         ? { found: `${words}. ${path} takes about ${Measure.duration(Duration.seconds(Math.max(1, size / speed)))}` }
-        : yield* Effect.fail(Trial.problem(`${words}. ${path} has ${Measure.bytes(size)}`))
+        : yield* Trial.failed(`${words}. ${path} has ${Measure.bytes(size)}`)
     })
 })
 

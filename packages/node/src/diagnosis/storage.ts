@@ -115,7 +115,7 @@ export const encryption: Check<Needs> = {
       const bytes = found.singleContent
       const headers = { "content-type": Trial.mediaType }
       const answer = yield* Effect.either(put(found, { url, bytes, range: whole(bytes), headers, clockOffset }))
-      if (answer._tag === "Right") return yield* Effect.fail(Trial.problem("storage accepted it"))
+      if (answer._tag === "Right") return yield* Trial.failed("storage accepted it")
       const { _tag } = answer.left
       return _tag === "SignatureMismatch403" || _tag === "StorageForbidden" || _tag === "SignedHeaderMissing"
         ? { found: "refused, as it should be" }
@@ -163,7 +163,7 @@ export const etag: Check<Needs> = {
       const ours = Checksum.ofBytes(NodeChecksum.crc32, found.singleContent)
       const theirs = checksums[ours.algorithm]
       if (theirs !== undefined && theirs !== ours.value) {
-        return yield* Effect.fail(Trial.problem(`storage computed the crc32 ${theirs}, but here it is ${ours.value}`))
+        return yield* Trial.failed(`storage computed the crc32 ${theirs}, but here it is ${ours.value}`)
       }
       return {
         found: algorithms.length === 0
@@ -196,7 +196,7 @@ export const cors = (origin: Option.Option<string>): Check<Needs> => ({
           }))
         )
         const refused = Cors.preflightProblem(answer, { origin: origin.value, method: "PUT", headers })
-        if (refused !== "") return yield* Effect.fail(Trial.problem(refused))
+        if (refused !== "") return yield* Trial.failed(refused)
       }
       const actual = yield* Trial.headersOf(
         HttpClientRequest.put(reveal(single.url)).pipe(
@@ -206,9 +206,7 @@ export const cors = (origin: Option.Option<string>): Check<Needs> => ({
       )
       const hidden = Cors.notExposed(actual.headers, ["ETag"])
       if (hidden.length > 0) {
-        return yield* Effect.fail(
-          Trial.problem(`pages cannot read ${hidden.join(", ")}, so their uploads cannot complete`)
-        )
+        return yield* Trial.failed(`pages cannot read ${hidden.join(", ")}, so their uploads cannot complete`)
       }
       const more = Cors.notExposed(actual.headers, ["Date", "x-amz-request-id"])
       return {

@@ -70,6 +70,9 @@ export interface Problem {
 
 export const problem = (found: string, remedy?: string): Problem => ({ _tag: "Problem", found, remedy })
 
+export const failed = (found: string, remedy?: string): Effect.Effect<never, Problem> =>
+  Effect.fail(problem(found, remedy))
+
 /** A check that passed, passed with something to note, or was not requested. */
 export interface Finding {
   readonly found: string
@@ -126,11 +129,9 @@ export const reach = (url: URL): Effect.Effect<string, Problem> =>
     }
     const { authorized, protocol, until } = yield* handshake(url)
     if (authorized !== "") {
-      return yield* Effect.fail(
-        problem(
-          `the certificate of ${url.hostname} was rejected: ${authorized}`,
-          ConnectionError.adviceOf({ code: authorized, origin: url.origin })
-        )
+      return yield* failed(
+        `the certificate of ${url.hostname} was rejected: ${authorized}`,
+        ConnectionError.adviceOf({ code: authorized, origin: url.origin })
       )
     }
     return `${url.hostname} resolves to ${address}; ${protocol}, certificate valid until ${until}`
@@ -150,7 +151,7 @@ const connected = <A>(
     })
     socket.once("error", (error: NodeJS.ErrnoException) =>
       resume(
-        Effect.fail(problem(`no connection to ${url.host} (${error.code ?? "unknown reason"})`, unreachable))
+        failed(`no connection to ${url.host} (${error.code ?? "unknown reason"})`, unreachable)
       ))
     return Effect.sync(() => socket.destroy())
   })
@@ -240,7 +241,7 @@ export const problemFrom = <A, E extends { readonly _tag: string; readonly messa
     unauthorized: _tag === "Unauthorized"
   }))
 
-const missing = Effect.fail(problem("something that this check needs is missing"))
+const missing = failed("something that this check needs is missing")
 
 /** What an earlier check has found. */
 export const present = <A>(value: A | undefined): Effect.Effect<A, Problem> =>
