@@ -12,17 +12,13 @@ import * as ReportStatus from "../files/reportStatus.js"
 import { readFile, warnOfOthers } from "../options/inputFile.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import * as Choosing from "./choosing.js"
+import type { Options } from "./options.js"
 import * as UrlSource from "./urlSource.js"
 
 /** What says which files to upload. */
-export interface Given extends Choosing.Choice {
-  readonly paths: ReadonlyArray<string>
-  readonly filesFrom: Option.Option<string>
-  readonly nul: boolean
-  /** A report of an earlier command, whose failed files are tried again. */
-  readonly retryFailed: Option.Option<string>
-  readonly followLinks: boolean
-}
+export type Given =
+  & Choosing.Choice
+  & Pick<Options, "paths" | "filesFrom" | "nul" | "retryFailed" | "followLinks">
 
 const columns = ["path", "url", "file"]
 
