@@ -10,7 +10,10 @@ import { invoke } from "./integration/invoke.js"
 
 const MiB = 1_048_576
 
-/** The steps of `stevedore upload` with files of these sizes, and a home of their own. */
+/**
+ * The steps of `stevedore upload` with files of these sizes, and a home of their own: the fewest of three runs, because each
+ * tick of a clock that a busy machine lets pass is some more.
+ */
 const prepared = Effect.gen(function*() {
   const { origin } = yield* plainService
   const home = yield* Temporary.directory
@@ -28,7 +31,10 @@ const prepared = Effect.gen(function*() {
       const [{ code, stderr }, steps] = yield* counted(invoke(["upload", ...paths, ...options, "--json"], env))
       assert.strictEqual(code, 0, stderr)
       return steps
-    })
+    }).pipe(
+      Effect.replicateEffect(3),
+      Effect.map((runs) => runs.reduce((fewest, run) => run.steps < fewest.steps ? run : fewest))
+    )
 })
 
 describe("what the command takes, by count", () => {
