@@ -3,11 +3,20 @@ import * as Core from "@stevedore/core"
 import { Arbitrary, Either, FastCheck, Pretty, Schema } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
 
-const schemas = Object.entries(Core).flatMap(([module, exports]) =>
-  Object.entries(exports).flatMap(([name, value]) =>
-    Schema.isSchema(value) ? [{ name: `${module}.${name}`, schema: Schema.make<unknown>(value.ast) }] : []
+const isModule = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && Reflect.get(value, Symbol.toStringTag) === "Module"
+
+/** Also those of a module that another one exports whole. */
+const schemasOf = (module: string, exports: object): ReadonlyArray<{ name: string; schema: Schema.Schema<unknown> }> =>
+  Object.entries(exports).flatMap(([name, value]: [string, unknown]) =>
+    Schema.isSchema(value)
+      ? [{ name: `${module}.${name}`, schema: Schema.make<unknown>(value.ast) }]
+      : isModule(value)
+      ? schemasOf(`${module}.${name}`, value)
+      : []
   )
-)
+
+const schemas = Object.entries(Core).flatMap(([module, exports]) => schemasOf(module, exports))
 
 // Effect's unions make a text of a tag, which throws for an object with a toString of its own
 const hasNoText = (value: unknown): boolean => JSON.stringify(value).includes(`"toString":`)
