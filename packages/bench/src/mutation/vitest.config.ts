@@ -24,6 +24,9 @@ export default {
   root,
   test: {
     ...config.test,
+    // While it is found out which files reach what, each loads all of it: what a module does when it is loaded would be counted
+    // for the first one only.
+    poolOptions: { forks: { isolate: process.env["MUTANT"] === undefined, minForks: 1, maxForks: 2 } },
     projects: projects.filter(({ test }) => test?.name === "unit").map((project) => ({
       ...project,
       plugins: [mutations],
