@@ -1,26 +1,20 @@
 import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { build } from "esbuild"
 import { fileURLToPath } from "node:url"
 import * as BrowserDemo from "../../../../examples/browser/server/BrowserDemo.js"
 import { Chromium, ChromiumLive } from "../support/chromium.js"
 import { choose, text } from "../support/chromiumPage.js"
+import { bundled } from "../support/engine.js"
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
-const page = Effect.promise(async () => {
-  const { outputFiles } = await build({
+const page = Effect.gen(function*() {
+  const script = yield* bundled({
     stdin: {
       contents: "import { goLive } from \"./live\"; goLive(document.querySelector(\"stevedore-upload\"))",
       resolveDir: path("../../../../docs/.vitepress/theme")
-    },
-    tsconfig: path("../../../../../tsconfig.json"),
-    bundle: true,
-    write: false,
-    format: "iife",
-    target: "es2022",
-    logLevel: "error"
+    }
   })
   return new Map<string, string>([
     [
@@ -28,7 +22,7 @@ const page = Effect.promise(async () => {
       "<!doctype html><html lang=en><title>Live</title><link rel=icon href='data:,'>"
       + "<body><stevedore-upload></stevedore-upload><script src=live.js></script>"
     ],
-    ["/live.js", outputFiles[0]?.text ?? ""]
+    ["/live.js", script]
   ])
 })
 

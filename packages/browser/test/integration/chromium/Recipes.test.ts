@@ -1,12 +1,13 @@
 import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { build, type Plugin } from "esbuild"
+import type { Plugin } from "esbuild"
 import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { compile } from "svelte/compiler"
 import * as BrowserDemo from "../../../../examples/browser/server/BrowserDemo.js"
 import { Chromium, ChromiumLive } from "../support/chromium.js"
+import { bundled } from "../support/engine.js"
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
@@ -19,22 +20,15 @@ const svelte: Plugin = {
     })
 }
 
-const page = Effect.promise(async () => {
-  const { outputFiles, warnings } = await build({
+const page = Effect.gen(function*() {
+  const script = yield* bundled({
     entryPoints: [path("../support/recipesPage.ts")],
-    tsconfig: path("../../../../../tsconfig.json"),
-    bundle: true,
-    write: false,
-    format: "iife",
-    target: "es2022",
     define: { "process.env.NODE_ENV": "\"production\"" },
-    plugins: [svelte],
-    logLevel: "error"
+    plugins: [svelte]
   })
-  assert.deepStrictEqual(warnings, [])
   return new Map<string, string>([
     ["/index.html", "<!doctype html><html lang=en><title>Recipes</title><body><script src=recipes.js></script>"],
-    ["/recipes.js", outputFiles[0]?.text ?? ""]
+    ["/recipes.js", script]
   ])
 })
 

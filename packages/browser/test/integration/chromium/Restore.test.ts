@@ -2,7 +2,6 @@
 import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { build } from "esbuild"
 import { fileURLToPath } from "node:url"
 import type { Browser, Page } from "playwright-core"
 import { createElement } from "react"
@@ -12,6 +11,7 @@ import { Upload } from "../../../../examples/src/ReactElement.js"
 import { Chromium, ChromiumLive, forgetful } from "../support/chromium.js"
 import { choose, text } from "../support/chromiumPage.js"
 import { inLanguage } from "../support/elementPage.js"
+import { bundled } from "../support/engine.js"
 import { ExamplePage } from "../support/examplePage.js"
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
@@ -46,9 +46,9 @@ const sent = (page: Page) =>
   )
 
 /** A page that React has written on a server, and the script that takes it over. */
-const hydrated = Effect.promise(async () => {
+const hydrated = Effect.gen(function*() {
   const properties = { "max-files": 2 }
-  const { outputFiles } = await build({
+  const script = yield* bundled({
     stdin: {
       contents: `
         import { createElement } from "react"
@@ -65,13 +65,7 @@ const hydrated = Effect.promise(async () => {
       `,
       resolveDir: path("../../../../examples/src")
     },
-    tsconfig: path("../../../../../tsconfig.json"),
-    define: { "process.env.NODE_ENV": "\"development\"" },
-    bundle: true,
-    write: false,
-    format: "iife",
-    target: "es2022",
-    logLevel: "error"
+    define: { "process.env.NODE_ENV": "\"development\"" }
   })
   return new Map<string, string>([
     [
@@ -79,7 +73,7 @@ const hydrated = Effect.promise(async () => {
       "<!doctype html><html lang=en><title>Hydrated</title><link rel=icon href='data:,'>"
       + `<div id=root>${renderToString(createElement(Upload, properties))}</div><script src=page.js></script>`
     ],
-    ["/page.js", outputFiles[0]?.text ?? ""]
+    ["/page.js", script]
   ])
 })
 

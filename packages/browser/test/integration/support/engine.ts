@@ -1,6 +1,7 @@
 /** A browser to drive, whichever it is. */
+import { assert } from "@effect/vitest"
 import { Context, Effect, type Scope } from "effect"
-import { build } from "esbuild"
+import { build, type BuildOptions } from "esbuild"
 import { fileURLToPath } from "node:url"
 
 export interface Tab {
@@ -67,16 +68,21 @@ const sources = process.env.TEST_DIST === "1"
   ? { tsconfigRaw: {} }
   : { tsconfig: path("../../../../../tsconfig.json") }
 
-/** The script of the page: made once for a file of tests. */
-export const script = Effect.promise(async () => {
-  const { outputFiles } = await build({
-    entryPoints: [path("page.ts")],
-    bundle: true,
-    write: false,
-    format: "iife",
-    target: "es2022",
-    logLevel: "error",
-    ...sources
+/** A script for a page, from modules. */
+export const bundled = (options: BuildOptions) =>
+  Effect.promise(async () => {
+    const { outputFiles, warnings } = await build({
+      bundle: true,
+      format: "iife",
+      target: "es2022",
+      logLevel: "error",
+      ...sources,
+      ...options,
+      write: false
+    })
+    assert.deepStrictEqual(warnings, [])
+    return outputFiles[0]?.text ?? ""
   })
-  return outputFiles[0]?.text ?? ""
-})
+
+/** The script of the page: made once for a file of tests. */
+export const script = bundled({ entryPoints: [path("page.ts")] })
