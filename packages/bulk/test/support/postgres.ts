@@ -17,6 +17,14 @@ const user = (): { uid?: number; gid?: number } => {
   return { uid: id("-u"), gid: id("-g") }
 }
 
+/** A process gets a signal, and has ended. */
+const ended = (child: ChildProcess | undefined, signal: "SIGQUIT" | "SIGINT") =>
+  Effect.async<void>((resume) => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+    child.once("exit", () => resume(Effect.void))
+    child.kill(signal)
+  })
+
 /** A PostgreSQL of its own, in a directory of its own, on loopback. */
 export const postgres = Effect.gen(function*() {
   const port = yield* Effect.promise(freePort)
@@ -41,13 +49,7 @@ export const postgres = Effect.gen(function*() {
     )
   })
   // SIGQUIT is a crash: nothing is written, and the next start recovers
-  const stop = (signal: "SIGQUIT" | "SIGINT") =>
-    Effect.async<void>((resume) => {
-      const { child } = state
-      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
-      child.once("exit", () => resume(Effect.void))
-      child.kill(signal)
-    })
+  const stop = (signal: "SIGQUIT" | "SIGINT") => Effect.suspend(() => ended(state.child, signal))
   yield* Effect.acquireRelease(start, () => stop("SIGINT"))
   const of = (name: string) => {
     const url = `postgres://bulk@127.0.0.1:${port}/${name}`
@@ -79,12 +81,7 @@ export const postgres = Effect.gen(function*() {
           { ...owner, cwd: folder, stdio: "ignore" }
         )
       ),
-      (child) =>
-        Effect.async<void>((resume) => {
-          if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
-          child.once("exit", () => resume(Effect.void))
-          child.kill("SIGQUIT")
-        })
+      (child) => ended(child, "SIGQUIT")
     )
     yield* Effect.flatMap(PgClient.PgClient, (sql) =>
       Effect.gen(function*() {
@@ -121,12 +118,7 @@ logfile = ${folder}/pgbouncer.log
     )
     yield* Effect.acquireRelease(
       Effect.sync(() => spawn(pgBouncerPath, [file], { ...owner, cwd: folder, stdio: "ignore" })),
-      (child) =>
-        Effect.async<void>((resume) => {
-          if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
-          child.once("exit", () => resume(Effect.void))
-          child.kill("SIGQUIT")
-        })
+      (child) => ended(child, "SIGQUIT")
     )
     /** The address of a database behind it. */
     return (url: string) => {
