@@ -19,7 +19,9 @@ for (const { path, published } of [...packages, ...packagesForEffect4]) {
     const text = readFileSync(`${path}/dist/${file}`, "utf8")
     const parts = internals(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true))
     const left = parts.reduceRight((now, node) => {
-      const [start, end] = [node.getFullStart(), node.getEnd()]
+      const start = node.getFullStart()
+      // of a name among others in a list, with what parts it from the next one
+      const end = node.getEnd() + (text[node.getEnd()] === "," ? 1 : 0)
       return now.slice(0, start) + now.slice(start, end).replace(/[^\n]/g, "") + now.slice(end)
     }, text)
     if (left !== text) writeFileSync(`${path}/dist/${file}`, left)

@@ -32,6 +32,12 @@ export type {
 
 export {
   /**
+   * Whether an answer of this status leads to another URL.
+   *
+   * @internal
+   */
+  isRedirect,
+  /**
    * For who sends to addresses that have yet to be checked.
    *
    * @internal

@@ -157,8 +157,6 @@ interface Answer {
 
 const maximumRedirects = 10
 
-const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
-
 // One that may go away: the connection, or a server that is busy
 const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500
 
@@ -197,7 +195,7 @@ const follow = (
       Effect.timeoutFail({ duration: timeLimit, onTimeout: unreachable })
     )
     const { location } = response.headers
-    if (!isRedirect(response.status) || location === undefined) {
+    if (!Transport.isRedirect(response.status) || location === undefined) {
       return isPassing(response.status)
         ? yield* new Unanswered({
           problem: `the server answers ${response.status}`,
