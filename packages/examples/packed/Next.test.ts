@@ -31,8 +31,8 @@ describe("a page and a route of Next.js with what is packed", () => {
       tarballs: packed().tarballs,
       others: {
         ...versionsOf(["effect", "@effect/platform", "@effect/platform-node", "typescript", "@types/node"]),
-        next: "16.4.6",
-        ...versionsOf(["react", "react-dom", "@types/react"])
+        ...versionsOf(["react", "react-dom", "@types/react"]),
+        next: "16.4.6"
       }
     })
     const route = join(project, "app/api/uploads/[...path]")

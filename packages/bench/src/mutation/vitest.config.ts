@@ -26,7 +26,7 @@ export default {
     ...config.test,
     // While it is found out which files reach what, each loads all of it: what a module does when it is loaded would be counted
     // for the first one only.
-    poolOptions: { forks: { isolate: process.env["MUTANT"] === undefined, minForks: 1, maxForks: 2 } },
+    poolOptions: { forks: { ...config.test?.poolOptions?.forks, isolate: process.env["MUTANT"] === undefined } },
     projects: projects.filter(({ test }) => test?.name === "unit").map((project) => ({
       ...project,
       plugins: [mutations],
