@@ -13,6 +13,7 @@ const tables = [
   `create table bulk_job (
     id integer primary key,
     name text not null unique,
+    trace text,
     state text not null,
     source text not null,
     queue text not null,
@@ -96,14 +97,6 @@ const vacuumed = ["bulk_ledger", "bulk_receipt"].map((table) =>
   `alter table ${table} set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`
 )
 
-const first = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  const postgres = SqlDatabase.isPostgres(sql)
-  yield* SqlDatabase.run(() => postgres ? [...tables, ...vacuumed] : [...tables, settling])
-  // the queue makes its own table, but two processes that do so at once get in each other's way
-  if (postgres) yield* Effect.scoped(SqlPersistedQueue.make({ tableName: queueTable }))
-})
-
 // Whatever of a chunk's files has failed waits again, in the statement that says so of the chunk
 const retrying = `create trigger bulk_chunk_retried after update of failed on bulk_chunk
   when old.failed > 0 and new.failed = 0
@@ -113,11 +106,13 @@ const retrying = `create trigger bulk_chunk_retried after update of failed on bu
     update bulk_job set state = 'running', done_at = null where id = new.job and state in ('done', 'paused');
   end`
 
-const second = SqlDatabase.run((sql) => [
-  // the span that submitted the job, as in a header traceparent; a runner of an earlier version does not read it
-  "alter table bulk_job add column trace text",
-  ...(SqlDatabase.isPostgres(sql) ? [] : [retrying])
-])
+const jobs = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const postgres = SqlDatabase.isPostgres(sql)
+  yield* SqlDatabase.run(() => postgres ? [...tables, ...vacuumed] : [...tables, settling, retrying])
+  // the queue makes its own table, but two processes that do so at once get in each other's way
+  if (postgres) yield* Effect.scoped(SqlPersistedQueue.make({ tableName: queueTable }))
+})
 
 /**
  * Makes the tables that are missing, and does nothing if none is. The names of all of them begin with `bulk_`. Safe to
@@ -129,5 +124,5 @@ const second = SqlDatabase.run((sql) => [
  */
 export const migrate: Effect.Effect<void, MigrationError | SqlError, SqlClient.SqlClient> = SqlDatabase.migrate({
   table: "bulk_migrations",
-  migrations: { "0001_jobs": first, "0002_traces": second }
+  migrations: { "0001_jobs": jobs }
 })

@@ -1,9 +1,9 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import type * as Libsql from "@libsql/client"
-import { Bulk, BulkMigrations } from "@stevedore/bulk"
+import { Bulk } from "@stevedore/bulk"
 import { Sandbox } from "@stevedore/testing"
-import { Effect, Exit } from "effect"
+import { Effect } from "effect"
 import { lived, proven } from "./support/histories.js"
 import type { Job } from "./support/histories.js"
 import { database, Life, sources, sql } from "./support/lives.js"
@@ -18,9 +18,6 @@ const statements = (client: Libsql.Client, texts: ReadonlyArray<string>) =>
 
 /** A process that ends when the record of a file is there, and its Complete is not sent. */
 const first = (client: Libsql.Client) => lived(client, job, { way: "parts", life: new Life("Complete") })
-
-const last = (client: Libsql.Client) =>
-  Effect.zipRight(lived(client, job, { way: "parts", life: new Life() }), proven(client, job, false))
 
 describe("a rolling deploy", () => {
   it.live("of a later version, whose tables and records have more, lets runners of this one go on", () =>
@@ -53,18 +50,5 @@ describe("a rolling deploy", () => {
         requests.filter(({ operation }) => operation === "initiateLarge").length,
         job.files.length
       )
-    }).pipe(Effect.scoped, Effect.provide(service())))
-
-  it.live("of this version finds the tables of the first one, in the middle of a job", () =>
-    Effect.gen(function*() {
-      const client = yield* database
-      yield* first(client)
-      yield* statements(client, [
-        "drop trigger bulk_chunk_retried",
-        "alter table bulk_job drop column trace",
-        "delete from bulk_migrations where migration_id > 1"
-      ])
-      yield* Effect.provide(BulkMigrations.migrate, sql(client))
-      assert.isTrue(Exit.isSuccess(yield* Effect.exit(last(client))))
     }).pipe(Effect.scoped, Effect.provide(service())))
 })

@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { Pace } from "./BandwidthLimit.js"
@@ -127,55 +126,6 @@ export const putHeaders = (
     ? Either.right(headers)
     : Either.left(new SignedHeaderMissing({ part: Option.getOrUndefined(url.partNumber), headers: missing }))
 }
-
-/**
- * Where to PUT a file, as another protocol describes it out of band: the shape of the Model Context Protocol's draft
- * SEP-2631. Experimental: that draft may change, and this with it. What is not one fails without repeating its URL.
- *
- * @category schemas
- */
-export const TransferDescriptor = /* #__PURE__ */ Schema.Struct({
-  method: Schema.Literal("PUT"),
-  url: PresignedUrl.PresignedUrlFromString,
-  headers: /* #__PURE__ */ Schema.optionalWith(
-    Schema.Record({ key: Schema.String, value: Schema.String }).pipe(
-      Schema.filter((headers) => Object.keys(headers).every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name)))
-    ),
-    { default: () => ({}) }
-  ),
-  /** When the URL expires, unless it says so itself. */
-  expiresAt: Schema.optional(Schema.Date)
-}).annotations({ identifier: "TransferDescriptor" })
-
-/** @category models */
-export interface TransferDescriptor extends Schema.Schema.Type<typeof TransferDescriptor> {}
-
-/**
- * What a storage sends for a descriptor: its URL expires and is redacted as every other. Experimental, as
- * {@link TransferDescriptor} is.
- *
- * @example
- * import { ObjectStorage } from "@stevedore/core"
- * import { Effect, Schema } from "effect"
- *
- * const sent = (descriptor: unknown, section: ObjectStorage.PutRequest["section"]) =>
- *   Effect.gen(function*() {
- *     const where = yield* Schema.decodeUnknown(ObjectStorage.TransferDescriptor)(descriptor)
- *     const storage = yield* ObjectStorage.ObjectStorage
- *     const sending = { section, name: "interview.mp4", clockOffset: 0, attempt: 1, onSent: () => {} }
- *     return yield* storage.put(ObjectStorage.fromDescriptor(where, sending))
- *   })
- *
- * @category constructors
- */
-export const fromDescriptor = (
-  { expiresAt, headers, url }: TransferDescriptor,
-  sending: Omit<PutRequest, "url" | "headers">
-): PutRequest => ({
-  ...sending,
-  url: expiresAt === undefined ? url : PresignedUrl.endingBy(url, expiresAt),
-  headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-})
 
 /**
  * The signed headers whose values follow from the bytes: `Content-MD5`, `x-amz-content-sha256` and `x-amz-checksum-*`. If

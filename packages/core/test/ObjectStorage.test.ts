@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Checksum, ObjectStorage, PresignedUrl, StorageError } from "@stevedore/core"
-import { Effect, Either, FastCheck as fc, Option, Schema } from "effect"
+import { Effect, Either, FastCheck as fc } from "effect"
 import { deadline, parse, presigned, signedAt } from "./fixtures/presignedUrls.js"
 
 const encryptionHeaders = {
@@ -19,49 +19,6 @@ const headers = (kind: "single" | "part", signedHeaders: ReadonlyArray<string>) 
   })
 
 describe("ObjectStorage", () => {
-  describe("a descriptor of another protocol", () => {
-    const decode = Schema.decodeUnknownEither(ObjectStorage.TransferDescriptor)
-    const sending = {
-      section: { range: { offset: 0, length: 1 }, body: () => Effect.never },
-      name: "a.bin",
-      clockOffset: 0,
-      attempt: 1,
-      onSent: () => {}
-    }
-    const plain = "https://bucket.example/a?key=hidden"
-
-    it("is a PUT to its URL, which expires when it or the descriptor says", () => {
-      const requestOf = (url: string) =>
-        ObjectStorage.fromDescriptor(
-          Either.getOrThrow(
-            decode({ method: "PUT", url, headers: { "X-Kind": "b" }, expiresAt: "2030-01-01T00:00:00Z" })
-          ),
-          sending
-        )
-      const { headers, url } = requestOf(plain)
-      assert.deepStrictEqual(headers, { "x-kind": "b" })
-      assert.deepStrictEqual(url.deadline, Option.some(new Date("2030-01-01T00:00:00Z")))
-      assert.notInclude(`${String(url)} ${JSON.stringify(url)}`, "hidden")
-      const signed = PresignedUrl.reveal(presigned({}))
-      assert.deepStrictEqual(requestOf(signed).url.deadline, parse(signed).deadline)
-    })
-
-    it("that is none fails without its URL", () => {
-      for (
-        const wrong of [
-          { method: "POST", url: plain },
-          { method: "PUT", url: "bucket.example/a?key=hidden" },
-          { method: "PUT", url: plain, headers: { "a b": "x" } },
-          { method: "PUT", url: plain, expiresAt: "soon" },
-          { url: plain }
-        ]
-      ) {
-        const failure = Either.getOrThrow(Either.flip(decode(wrong)))
-        if (wrong.method === "PUT" && wrong.headers === undefined) assert.notInclude(failure.message, "hidden")
-      }
-    })
-  })
-
   describe("the headers of a PUT", () => {
     it.prop("a single PUT carries the media type and every encryption header, signed or not", {
       signed: fc.subarray(names)

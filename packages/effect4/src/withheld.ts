@@ -24,7 +24,6 @@ export const withheld: Readonly<Record<string, string>> = {
   "packages/server/src/SqlRateLimit.ts": overDatabase,
   "packages/server/src/SqlTokens.ts": overDatabase,
   "packages/server/src/internal/clock.ts": overDatabase,
-  "packages/server/src/internal/directoryRecords.ts": overDatabase,
   "packages/server/src/internal/fileRow.ts": overDatabase,
   "packages/server/src/internal/nodeConnections.ts": inNode,
   "packages/server/src/internal/nodeListen.ts": inNode,

@@ -39,7 +39,9 @@ const tables = [
     expires_at double precision not null,
     settled_at double precision not null default 0,
     lease_owner text,
-    lease_until double precision not null default 0
+    lease_until double precision not null default 0,
+    version_id text,
+    metadata text
   )`,
   "create index stevedore_file_listed on stevedore_file (tenant, created_at, id) where state = 'finalized'",
   `create index stevedore_file_unfinished on stevedore_file (expires_at)
@@ -63,25 +65,6 @@ const tables = [
     expires_at double precision
   )`
 ]
-
-const event = `insert into stevedore_event (id, file_id, kind, due_at)
-  values (new.id || '/' || case new.state when 'finalized' then 'completed' else 'removed' end, new.id,
-    case new.state when 'finalized' then 'completed' else 'removed' end, new.settled_at)`
-
-const happened = "new.state in ('finalized', 'removed') and old.state <> new.state"
-
-const triggers = {
-  postgres: [
-    `create function stevedore_happened() returns trigger language plpgsql as $$
-      begin ${event}; return new; end $$`,
-    `create trigger stevedore_file_happened after update of state on stevedore_file
-      for each row when (${happened}) execute function stevedore_happened()`
-  ],
-  sqlite: [
-    `create trigger stevedore_file_happened after update of state on stevedore_file when ${happened}
-      begin ${event}; end`
-  ]
-}
 
 // what is lost with a crash is the count of a window
 const rates = (sql: SqlClient.SqlClient) => [
@@ -131,7 +114,6 @@ const counting = {
   ]
 }
 
-// the database counts, so an instance of the version before counts too
 const usage = (sql: SqlClient.SqlClient) => [
   `create table stevedore_usage (
     tenant text not null,
@@ -140,11 +122,7 @@ const usage = (sql: SqlClient.SqlClient) => [
     files double precision not null,
     primary key (tenant, shard)
   )`,
-  ...(isPostgres(sql) ? counting.postgres : counting.sqlite),
-  // the triggers first: from then on nobody writes until all is there
-  `insert into stevedore_usage (tenant, shard, bytes, files)
-    select tenant, ${(isPostgres(sql) ? shardOf.postgres : shardOf.sqlite)("stevedore_file")}, sum(size), count(*)
-    from stevedore_file where ${counts("stevedore_file")} group by 1, 2`
+  ...(isPostgres(sql) ? counting.postgres : counting.sqlite)
 ]
 
 const settled = "new.state in ('finalized', 'removed', 'failed') and old.state <> new.state"
@@ -154,18 +132,15 @@ const kind = "case new.state when 'finalized' then 'completed' else new.state en
 const eventOfAll = `insert into stevedore_event (id, file_id, kind, due_at)
   values (new.id || '/' || ${kind}, new.id, ${kind}, new.settled_at)`
 
-// in place of the trigger that told of no failure
-const failures = (sql: SqlClient.SqlClient) =>
+const telling = (sql: SqlClient.SqlClient) =>
   isPostgres(sql)
     ? [
-      "drop trigger stevedore_file_happened on stevedore_file",
-      `create or replace function stevedore_happened() returns trigger language plpgsql as $$
+      `create function stevedore_happened() returns trigger language plpgsql as $$
         begin ${eventOfAll}; return new; end $$`,
       `create trigger stevedore_file_happened after update of state on stevedore_file
         for each row when (${settled}) execute function stevedore_happened()`
     ]
     : [
-      "drop trigger stevedore_file_happened",
       `create trigger stevedore_file_happened after update of state on stevedore_file when ${settled}
         begin ${eventOfAll}; end`
     ]
@@ -178,12 +153,7 @@ const failures = (sql: SqlClient.SqlClient) =>
 export const migrate: Effect.Effect<void, MigrationError | SqlError, SqlClient.SqlClient> = migrating({
   table: "stevedore_migrations",
   migrations: {
-    "0001_files": run((sql) => [...tables, ...(isPostgres(sql) ? triggers.postgres : triggers.sqlite)]),
-    "0002_versions": run(() => ["alter table stevedore_file add column version_id text"]),
-    "0003_rates": run(rates),
-    "0004_metadata": run(() => ["alter table stevedore_file add column metadata text"]),
-    "0005_usage": run(usage),
-    "0006_failures": run(failures)
+    "0001_files": run((sql) => [...tables, ...rates(sql), ...usage(sql), ...telling(sql)])
   }
 })
 

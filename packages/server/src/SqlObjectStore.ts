@@ -20,7 +20,6 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as BlobStore from "./BlobStore.js"
-import * as DirectoryRecords from "./internal/directoryRecords.js"
 import * as DiskFailure from "./internal/diskFailure.js"
 import * as PrivateFiles from "./internal/privateFiles.js"
 import { roomIn } from "./internal/room.js"
@@ -253,19 +252,11 @@ const compared = (
     return yield* Effect.filter(suspects, (key) => Effect.map(isWhole(key), (whole) => !whole))
   })
 
-/** Makes the tables that are missing, and takes over what an earlier version has kept in files of the directory. */
-const migrating = (directory: string) =>
-  Effect.gen(function*() {
-    const files = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
-    const sql = yield* SqlClient.SqlClient
-    yield* SqlDatabase.migrate({
-      table: "stevedore_store_migrations",
-      migrations: {
-        "0001_objects": SqlDatabase.run(() => tables),
-        "0002_records": Effect.provide(DirectoryRecords.takeOver(sql, directory), files)
-      }
-    })
-  })
+/** Makes the tables that are missing. */
+const migrating = SqlDatabase.migrate({
+  table: "stevedore_store_migrations",
+  migrations: { "0001_objects": SqlDatabase.run(() => tables) }
+})
 
 /**
  * The store. Fails if the directory or the database cannot be used.
@@ -286,7 +277,7 @@ export const layer = (
       const { join } = yield* Path.Path
       yield* Effect.mapError(PrivateFiles.directory(options.directory), DiskFailure.failed)
       const blobs = yield* BlobStore.kept(join(options.directory, "blobs"))
-      yield* migrating(options.directory)
+      yield* migrating
       const store = ObjectStore.make(blobs, options, indexOver(sql, blobs, yield* SqlDatabase.Lasting))
 
       const known = new Set<string>()

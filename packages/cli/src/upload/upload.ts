@@ -30,7 +30,6 @@ import * as CallsLeft from "./callsLeft.js"
 import type * as Choosing from "./choosing.js"
 import * as Description from "./description.js"
 import * as DryRun from "./dryRun.js"
-import * as FinishedBefore from "./finishedBefore.js"
 import * as Manifest from "./manifest.js"
 import type { Options } from "./options.js"
 import type { Run } from "./run.js"
@@ -166,8 +165,7 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
       (directory) => new SourceUnreadable({ fileName: directory, reason: "Failed" })
     )
     const manifest = yield* Manifest.make(service.baseUrl)
-    const { mediaType, name, paths } = options
-    yield* FinishedBefore.adopt(manifest, { service: service.baseUrl, paths, mediaType })
+    const { mediaType, name } = options
     const report = yield* ReportFile.make(options.dryRun ? Option.none() : options.report, files)
     const standings = Standings.make(files)
     const telling = Telling.make({ ...options, several: files.length > 1, report })

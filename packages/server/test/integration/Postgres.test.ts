@@ -7,7 +7,4 @@ import * as MigrationLaws from "../support/migrationLaws.js"
 const database = Layer.unwrapScoped(Effect.map(postgres, ({ layer }) => layer))
 
 laws("in PostgreSQL", Layer.provide(SqlFileTable.layer, database))
-MigrationLaws.laws("in PostgreSQL", database, [
-  "drop function stevedore_opened() cascade",
-  "drop function stevedore_ended() cascade"
-])
+MigrationLaws.laws("in PostgreSQL", database)

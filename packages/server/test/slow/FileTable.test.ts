@@ -7,7 +7,4 @@ import { database } from "../support/sqlite.js"
 
 laws("in memory", FileTableMemory.layer)
 laws("in SQLite", Layer.provide(SqlFileTable.layer, database))
-MigrationLaws.laws("in SQLite", database, [
-  "drop trigger stevedore_file_opened",
-  "drop trigger stevedore_file_ended"
-])
+MigrationLaws.laws("in SQLite", database)

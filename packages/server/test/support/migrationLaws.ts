@@ -5,13 +5,6 @@ import { FileTable } from "../../src/FileTable.js"
 import * as SqlFileTable from "../../src/SqlFileTable.js"
 import { newFile } from "./fileTableLaws.js"
 
-/** The row as the version before wrote it: without what was added since. */
-const writtenBefore = (id: string) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    sql`insert into stevedore_file
-      (id, tenant, owner_id, owner_name, name, media_type, size, kind, key, state, created_at, expires_at)
-      values (${id}, 'acme', 'ann', 'Ann', 'a', null, 10, 'single', ${id}, 'waiting', 1.5, 9007199254740991)`)
-
 const run = (statements: ReadonlyArray<string>) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -21,8 +14,7 @@ const run = (statements: ReadonlyArray<string>) =>
 /** What an instance of this version and one of the version before or after it do with one database. */
 export const laws = <E>(
   name: string,
-  database: Layer.Layer<SqlClient.SqlClient, E>,
-  dropTriggers: ReadonlyArray<string>
+  database: Layer.Layer<SqlClient.SqlClient, E>
 ): void => {
   describe(`instances of several versions ${name}`, () => {
     const law = <A, F>(
@@ -40,29 +32,6 @@ export const laws = <E>(
 
     const held = (table: FileTable["Type"], id: string, files: number) =>
       table.open(newFile(id, { size: 10 }), { bytes: files * 10, files })
-
-    law("count what was there before anything was counted", (table) =>
-      Effect.gen(function*() {
-        yield* run([
-          ...dropTriggers,
-          "drop table stevedore_usage",
-          "alter table stevedore_file drop column metadata",
-          "delete from stevedore_migrations where migration_id > 3"
-        ])
-        yield* writtenBefore("old")
-        yield* SqlFileTable.migrate
-        assert.isFalse(yield* held(table, "new", 1))
-        assert.isTrue(yield* held(table, "new", 2))
-        const old = yield* Effect.flatten(table.find("acme", "old"))
-        assert.deepStrictEqual([old.state, old.metadata], ["waiting", undefined])
-      }))
-
-    law("count what an older one holds at the same time", (table) =>
-      Effect.gen(function*() {
-        yield* writtenBefore("old")
-        assert.isFalse(yield* held(table, "new", 1))
-        assert.isTrue(yield* held(table, "new", 2))
-      }))
 
     law("work on tables that a newer one has added to", (table) =>
       Effect.gen(function*() {

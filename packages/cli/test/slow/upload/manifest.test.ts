@@ -3,8 +3,6 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { DiskLedger } from "@stevedore/node"
 import { Effect, Layer, Logger, Option } from "effect"
-import { createHash } from "node:crypto"
-import * as FinishedBefore from "../../../src/upload/finishedBefore.js"
 import * as Manifest from "../../../src/upload/manifest.js"
 
 const service = "http://127.0.0.1"
@@ -203,35 +201,5 @@ describe.skipIf(process.platform !== "linux")("Manifest", () => {
       yield* Effect.provide(add(uploaded("/x/a"), uploaded("/x/b")), layer)
       assert.lengthOf(told, 1)
       assert.match(told.join(), /^WARN An uploaded file cannot be recorded: .*\/uploaded/)
-    }).pipe(Effect.provide(NodeContext.layer)))
-
-  it.scoped("takes over what an earlier version recorded of the same command, and asks for it again", () =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* state
-      const command = { service, paths: ["/x/b", "/x/a"], mediaType: Option.none() }
-      const identity = JSON.stringify([service, null, "/x/a", "/x/b"])
-      const file = `${directory}/finished/${createHash("sha256").update(identity).digest("hex").slice(0, 32)}.jsonl`
-      yield* fs.makeDirectory(`${directory}/finished`, { recursive: true, mode: 0o700 })
-      yield* fs.chmod(directory, 0o700)
-      const { fingerprint } = uploaded("/x/a")
-      const report = {
-        type: "completed",
-        path: "a",
-        file: { id: "one", name: "a", status: "pending", created_at: "2026-01-01", secret: "kept nowhere" },
-        bytes: 3,
-        parts: 1,
-        sessions: 1,
-        seconds: 1,
-        checksum: null
-      }
-      yield* fs.writeFileString(file, `\n${JSON.stringify({ path: "/x/a", fingerprint, report })}\n{"path":"/x/kil`)
-      yield* Effect.flatMap(manifest, (one) => FinishedBefore.adopt(one, command))
-      const found = Option.getOrThrow(yield* find("/x/a"))
-      assert.deepStrictEqual([found.fileId, found.fingerprint], ["one", fingerprint])
-      assert.isBelow(Date.parse(found.checkedAt), Date.parse("2000-01-01"))
-      assert.isFalse(yield* fs.exists(file))
-      const [now = ""] = yield* manifestFiles(directory)
-      assert.notInclude(yield* fs.readFileString(now), "kept nowhere")
     }).pipe(Effect.provide(NodeContext.layer)))
 })
