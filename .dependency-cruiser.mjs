@@ -6,7 +6,8 @@
  */
 const floors = {
   core: [
-    ["base", "(?:base/\\w+|\\w+Error)"],
+    ["base", "base/\\w+"],
+    ["errors", "(?:errors/\\w+|\\w+Error)"],
     ...["source", "storage", "service", "ledger", "gate", "list", "download", "upload"].map((
       room
     ) => [room, `${room}/\\w+`])

@@ -4,7 +4,7 @@
  */
 import * as List from "effect/List"
 import * as Schema from "effect/Schema"
-import { textHash } from "./base/textHash.js"
+import { textHash } from "./base/text.js"
 
 /**
  * A position in a list, right after an item. Store it with its Schema, for instance through `KeyValueStore.forSchema`,

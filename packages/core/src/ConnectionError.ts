@@ -1,9 +1,9 @@
 /** What can go wrong with any request, to the service or to storage, before there is a response. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as PagePosition from "./base/pagePosition.js"
-import { spelled } from "./base/spelled.js"
-import { TaggedError } from "./base/taggedError.js"
+import { spelled } from "./base/effect.js"
+import * as PagePosition from "./errors/pagePosition.js"
+import { TaggedError } from "./errors/taggedError.js"
 import * as Recovery from "./Recovery.js"
 
 /**

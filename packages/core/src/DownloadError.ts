@@ -1,7 +1,7 @@
 /** Every way a download can fail. */
 import * as Schema from "effect/Schema"
-import { quoted } from "./base/printable.js"
-import { TaggedError } from "./base/taggedError.js"
+import { quoted } from "./base/text.js"
+import { TaggedError } from "./errors/taggedError.js"
 import * as Recovery from "./Recovery.js"
 import { ServiceError } from "./ServiceError.js"
 import { SourceChanged } from "./SourceError.js"

@@ -1,6 +1,6 @@
 /** The service's record of a file. */
 import * as Schema from "effect/Schema"
-import { openRecord } from "./base/openRecord.js"
+import { openRecord } from "./base/effect.js"
 
 /**
  * The state of a file, in the service's words. Services may have other words than these. A finalized file may still be `pending`; it can be downloaded regardless.

@@ -153,4 +153,4 @@ export {
    * @category formatting
    */
   replaced as printable
-} from "./base/printable.js"
+} from "./base/text.js"

@@ -1,10 +1,10 @@
 /** How the walk of a list can fail, besides the errors of the service. */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import * as PagePosition from "./base/pagePosition.js"
-import { printable } from "./base/printable.js"
-import { spelled } from "./base/spelled.js"
-import { TaggedError } from "./base/taggedError.js"
+import { spelled } from "./base/effect.js"
+import { printable } from "./base/text.js"
+import * as PagePosition from "./errors/pagePosition.js"
+import { TaggedError } from "./errors/taggedError.js"
 import * as Recovery from "./Recovery.js"
 import { Issue, ServiceError } from "./ServiceError.js"
 
@@ -168,4 +168,4 @@ export type {
    * @category models
    */
   PagePosition
-} from "./base/pagePosition.js"
+} from "./errors/pagePosition.js"

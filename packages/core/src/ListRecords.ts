@@ -4,7 +4,7 @@
  * service wrote them, in ISO 8601. For records that must have certain fields, give `Lists.make` your own Schema.
  */
 import * as Schema from "effect/Schema"
-import { openRecord } from "./base/openRecord.js"
+import { openRecord } from "./base/effect.js"
 import { Author } from "./FileRecord.js"
 
 const text = Schema.optional(Schema.String)

@@ -11,10 +11,9 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Option from "effect/Option"
-import { lastly } from "./base/lastly.js"
-import { untilTimer } from "./base/ownFiber.js"
-import * as ServerClock from "./base/serverClock.js"
-import { spelled } from "./base/spelled.js"
+import * as ServerClock from "./base/clock.js"
+import { spelled } from "./base/effect.js"
+import { lastly, untilTimer } from "./base/fibers.js"
 import * as RetryPolicy from "./RetryPolicy.js"
 import type { Decision } from "./service/rateWindow.js"
 import { RateWindow } from "./service/rateWindow.js"
@@ -262,4 +261,4 @@ export {
    * @category constructors
    */
   fromHeaders as retryAfter
-} from "./base/retryAfter.js"
+} from "./base/time.js"

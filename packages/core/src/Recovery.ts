@@ -4,7 +4,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import { spelled } from "./base/spelled.js"
+import { spelled } from "./base/effect.js"
 
 /**
  * What can help against a failure:

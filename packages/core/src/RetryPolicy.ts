@@ -8,12 +8,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import type * as Schedule from "effect/Schedule"
-import { atLeastOne } from "./base/atLeastOne.js"
-import type { RetryBudget } from "./base/retryBudget.js"
-import { waitsOf } from "./base/waitsOf.js"
+import { waitsOf } from "./base/effect.js"
+import { atLeastOne } from "./base/number.js"
 import * as Metrics from "./Metrics.js"
 import type { Recoverable } from "./Recovery.js"
 import { isRepeatable } from "./Recovery.js"
+import type { RetryBudget } from "./service/retryBudget.js"
 
 /**
  * How often a request is made, and how long the waits in between are. Created by {@link make}.
@@ -274,4 +274,4 @@ export type {
    * @category models
    */
   RetryBudget
-} from "./base/retryBudget.js"
+} from "./service/retryBudget.js"

@@ -10,10 +10,10 @@ import * as Option from "effect/Option"
 import * as EffectRecord from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { pageProfile, pathOfFile, standardProfile } from "./base/standardProfile.js"
-import { TaggedError } from "./base/taggedError.js"
+import { TaggedError } from "./errors/taggedError.js"
 import * as Recovery from "./Recovery.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
+import { pageProfile, pathOfFile, standardProfile } from "./source/standardProfile.js"
 
 /**
  * A validated configuration.

@@ -1,12 +1,11 @@
 /** What the service can respond with, as typed errors. */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { noRoom } from "./base/noRoom.js"
-import * as PagePosition from "./base/pagePosition.js"
-import { printable } from "./base/printable.js"
-import { signIn } from "./base/signIn.js"
-import { TaggedError } from "./base/taggedError.js"
+import { printable } from "./base/text.js"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
+import { noRoom, signIn } from "./errors/errorWords.js"
+import * as PagePosition from "./errors/pagePosition.js"
+import { TaggedError } from "./errors/taggedError.js"
 import * as Recovery from "./Recovery.js"
 
 /**

@@ -5,7 +5,7 @@
 import { dual } from "effect/Function"
 import * as EffectRecord from "effect/Record"
 import * as Schema from "effect/Schema"
-import { pathOfFile, standardProfile } from "./base/standardProfile.js"
+import { pathOfFile, standardProfile } from "./source/standardProfile.js"
 
 const { fields, limits, paths } = standardProfile
 

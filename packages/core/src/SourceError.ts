@@ -1,9 +1,9 @@
 /** What can be wrong with the file to upload. */
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { printable, quoted } from "./base/printable.js"
-import { TaggedError } from "./base/taggedError.js"
+import { printable, quoted } from "./base/text.js"
 import { tooManyOpen } from "./ConnectionError.js"
+import { TaggedError } from "./errors/taggedError.js"
 import * as Recovery from "./Recovery.js"
 
 /**

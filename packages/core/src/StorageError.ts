@@ -1,13 +1,22 @@
 /** What an object storage can respond to a pre-signed request, as typed errors. */
 import * as Schema from "effect/Schema"
-import { contentHeader } from "./base/contentHeaders.js"
-import { noRoom } from "./base/noRoom.js"
-import { printable } from "./base/printable.js"
-import { signIn } from "./base/signIn.js"
-import { answer, capitalized, coded, expiry, listed, of, respelled, trace } from "./base/storageWords.js"
-import { TaggedError } from "./base/taggedError.js"
-import { UrlAltered, UrlNotYetValid } from "./base/urlError.js"
+import { printable } from "./base/text.js"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
+import { noRoom, signIn } from "./errors/errorWords.js"
+import {
+  answer,
+  capitalized,
+  coded,
+  contentHeader,
+  expiry,
+  listed,
+  of,
+  respelled,
+  trace,
+  UrlAltered,
+  UrlNotYetValid
+} from "./errors/storageWords.js"
+import { TaggedError } from "./errors/taggedError.js"
 import * as Recovery from "./Recovery.js"
 
 /**
@@ -264,4 +273,4 @@ export {
    * @category errors
    */
   UrlNotYetValid
-} from "./base/urlError.js"
+} from "./errors/storageWords.js"

@@ -108,7 +108,7 @@ export {
    * @category timers
    */
   timer
-} from "./base/timer.js"
+} from "./base/effect.js"
 
 export {
   /**
@@ -117,4 +117,4 @@ export {
    * @category accessors
    */
   monotonicMillis
-} from "./base/serverClock.js"
+} from "./base/clock.js"

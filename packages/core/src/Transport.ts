@@ -43,7 +43,7 @@ export {
    * @internal
    */
   withoutRedirects
-} from "./base/redirects.js"
+} from "./storage/redirects.js"
 
 export {
   /**

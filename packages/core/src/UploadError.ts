@@ -1,9 +1,9 @@
 /** Every way an upload can fail. */
 import * as Schema from "effect/Schema"
-import * as Feasibility from "./base/feasibility.js"
-import { InvalidPartCount, SizeExceeded } from "./base/planError.js"
-import { quoted } from "./base/printable.js"
-import { TaggedError } from "./base/taggedError.js"
+import { quoted } from "./base/text.js"
+import * as Feasibility from "./errors/feasibility.js"
+import { InvalidPartCount, SizeExceeded } from "./errors/planError.js"
+import { TaggedError } from "./errors/taggedError.js"
 import * as Recovery from "./Recovery.js"
 import { ServiceError } from "./ServiceError.js"
 import { SourceError } from "./SourceError.js"
@@ -214,4 +214,4 @@ export {
    * @category errors
    */
   SizeExceeded
-} from "./base/planError.js"
+} from "./errors/planError.js"

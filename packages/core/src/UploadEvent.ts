@@ -1,7 +1,7 @@
 /** What happens to an upload, one event at a time. No event contains a URL, a token or the internals of an error. */
 import * as Schema from "effect/Schema"
-import { AnyDuration } from "./base/anyDuration.js"
-import { Feasibility } from "./base/feasibility.js"
+import { AnyDuration } from "./base/time.js"
+import { Feasibility } from "./errors/feasibility.js"
 import { FileRecord } from "./FileRecord.js"
 import { uploadTags } from "./upload/meaning.js"
 import { UploadError } from "./UploadError.js"

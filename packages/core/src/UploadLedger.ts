@@ -12,9 +12,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type { Aside } from "./base/aside.js"
 import * as Crc32 from "./base/crc32.js"
-import { hidden } from "./base/unshown.js"
+import { hidden } from "./base/effect.js"
+import type { Aside } from "./base/fibers.js"
 import type { TextStore } from "./ledger/jsonStore.js"
 import { jsonStore } from "./ledger/jsonStore.js"
 import type { Receipts } from "./ledger/receiptsByKey.js"
@@ -410,4 +410,4 @@ export {
    * @internal
    */
   aside
-} from "./base/aside.js"
+} from "./base/fibers.js"

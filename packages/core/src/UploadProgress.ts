@@ -2,8 +2,8 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { AnyDuration } from "./base/anyDuration.js"
-import * as Feasibility from "./base/feasibility.js"
+import { AnyDuration } from "./base/time.js"
+import * as Feasibility from "./errors/feasibility.js"
 import * as Measure from "./Measure.js"
 import { AnyNumber } from "./Recovery.js"
 
@@ -140,4 +140,4 @@ export {
    * @category models
    */
   Feasibility
-} from "./base/feasibility.js"
+} from "./errors/feasibility.js"

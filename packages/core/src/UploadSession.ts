@@ -1,6 +1,6 @@
 /** What the service opens for one upload: a file id and the pre-signed URLs. */
 import * as Schema from "effect/Schema"
-import { hidden, unshown } from "./base/unshown.js"
+import { hidden, unshown } from "./base/effect.js"
 import { PresignedUrlFromString } from "./PresignedUrl.js"
 
 /**

@@ -1,6 +1,6 @@
 /** The result of an upload. */
 import * as Schema from "effect/Schema"
-import { openRecord } from "./base/openRecord.js"
+import { openRecord } from "./base/effect.js"
 import { Checksum } from "./Checksum.js"
 import { FileRecord } from "./FileRecord.js"
 

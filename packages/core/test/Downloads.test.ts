@@ -26,7 +26,7 @@ import {
   TestClock
 } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
-import { unstalled } from "../src/base/unstalled.js"
+import { unstalled } from "../src/base/fibers.js"
 import * as StorageAttempt from "../src/storage/attempt.js"
 import { assertSurvivesJson } from "./fixtures/encoding.js"
 import * as FakeContent from "./fixtures/fakeContent.js"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, FastCheck, Schema } from "effect"
-import * as Feasibility from "../src/base/feasibility.js"
+import * as Feasibility from "../src/errors/feasibility.js"
 
 const steady = (likely: number) => ({ likely, least: likely, most: likely })
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Recovery } from "@stevedore/core"
 import { Duration, FastCheck as fc } from "effect"
-import * as RetryBudget from "../src/base/retryBudget.js"
+import * as RetryBudget from "../src/service/retryBudget.js"
 
 const failure = (fields: Partial<Recovery.Recoverable> = {}): Recovery.Recoverable => ({
   recovery: "retry",

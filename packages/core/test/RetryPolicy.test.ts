@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { RetryPolicy } from "@stevedore/core"
 import { Duration, Effect, FastCheck as fc, Fiber, Layer, Random, Schedule, TestClock } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
-import * as RetryBudget from "../src/base/retryBudget.js"
+import * as RetryBudget from "../src/service/retryBudget.js"
 import { failure, timesOf } from "./fixtures/retryPolicy.js"
 
 const waitsOf = (times: ReadonlyArray<number>): ReadonlyArray<number> =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Clock, Effect, FastCheck } from "effect"
-import * as ServerClock from "../src/base/serverClock.js"
+import * as ServerClock from "../src/base/clock.js"
 import { clockOf } from "./fixtures/wallClock.js"
 
 const start = Date.UTC(2030, 0, 1)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { UploadError } from "@stevedore/core"
 import { runs } from "../../testing/test/support/runs.js"
-import * as PlanError from "../src/base/planError.js"
+import * as PlanError from "../src/errors/planError.js"
 import { assertSurvivesJson } from "./fixtures/encoding.js"
 
 describe("UploadError", () => {

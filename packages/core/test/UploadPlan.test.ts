@@ -4,7 +4,7 @@ import { Arbitraries } from "@stevedore/testing"
 import type { Types } from "effect"
 import { Either, FastCheck as fc, Option, Schema } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
-import type * as PlanError from "../src/base/planError.js"
+import type * as PlanError from "../src/errors/planError.js"
 
 const { limits } = ServiceProfile.standard
 

@@ -37,12 +37,12 @@ export const withheld: Readonly<Record<string, string>> = {
   "packages/core/test/Checkpoints.test.ts": "one of its tests compares the inner form of Chunks",
   "packages/core/test/UploadLedger.test.ts": "one of its stores gives an Option, as on 3",
   "packages/core/test/UploadOptions.test.ts": "one of its properties draws from the Arbitrary of another package",
-  "packages/core/test/UploadSessions.test.ts": inOneStep,
+  "packages/core/test/laws/UploadSessions.test.ts": inOneStep,
   "packages/core/test/Uploads.test.ts": inOneStep,
   "packages/node/test/StevedoreHttpApp.test.ts": overHttp,
   "packages/node/test/UploadHooks.test.ts": overHttp,
-  "packages/core/test/slow/NoSecret.test.ts": "what an upload logs of a 403 is not recorded on 4",
-  "packages/core/test/UploadResume.test.ts": "it names the timeout of Effect, which is another error on 4",
+  "packages/core/test/slow/laws/NoSecret.test.ts": "what an upload logs of a 403 is not recorded on 4",
+  "packages/core/test/upload/resume.test.ts": "it names the timeout of Effect, which is another error on 4",
   "packages/node/test/integration/OpenFiles.test.ts": "it starts packages/node/test/support/fewFiles.ts",
   "packages/node/test/integration/put.test.ts":
     "it makes a tracer, and compares exits, as on 3; the other 36 of its tests pass on 4",
@@ -50,5 +50,5 @@ export const withheld: Readonly<Record<string, string>> = {
   "packages/testing/test/integration/RealStorage.test.ts": "it starts an object store that is not beside the line",
   "packages/testing/test/integration/Sockets.test.ts":
     "a body without a length is sent in another way by the client of 4",
-  "packages/core/test/upload/decisions.test.ts": "its table compares errors as text, in which 4 puts the tag first"
+  "packages/core/test/laws/decisions.test.ts": "its table compares errors as text, in which 4 puts the tag first"
 }

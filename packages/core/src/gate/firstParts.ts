@@ -1,6 +1,6 @@
 /** Which parts may begin before storage has confirmed any: something is confirmed within half a minute, on a slow line too. */
 import * as Effect from "effect/Effect"
-import { monotonicMillis } from "../base/serverClock.js"
+import { monotonicMillis } from "../base/clock.js"
 
 /** How soon what has begun is to arrive, in milliseconds. */
 const soon = 28_000

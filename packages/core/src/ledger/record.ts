@@ -1,6 +1,6 @@
 /** Every state of an unfinished upload, as a Schema, so that another process can take it over. */
 import * as Schema from "effect/Schema"
-import { hidden, unshown } from "../base/unshown.js"
+import { hidden, unshown } from "../base/effect.js"
 import { PresignedUrlFromString } from "../PresignedUrl.js"
 import { SourceFingerprint } from "../source/fingerprint.js"
 import { NumericIds } from "../UploadSession.js"

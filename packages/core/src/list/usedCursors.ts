@@ -1,4 +1,4 @@
-import { textHash } from "../base/textHash.js"
+import { textHash } from "../base/text.js"
 
 const longestMemory = 131_072
 

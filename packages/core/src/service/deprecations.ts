@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
-import { printable } from "../base/printable.js"
+import { printable } from "../base/text.js"
 import { withoutSecrets } from "../storage/withoutSecrets.js"
 
 /** A call that the service plans to remove. */

@@ -1,7 +1,7 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import { httpDate } from "../base/httpDate.js"
-import { wholeNumber } from "../base/wholeNumber.js"
+import { wholeNumber } from "../base/number.js"
+import { httpDate } from "../base/time.js"
 
 type Headers = Readonly<Record<string, string | undefined>>
 

@@ -1,6 +1,6 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import * as RetryAfter from "../base/retryAfter.js"
+import * as RetryAfter from "../base/time.js"
 import type { Told } from "./rateHeaders.js"
 import { told } from "./rateHeaders.js"
 

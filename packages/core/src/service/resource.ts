@@ -1,6 +1,6 @@
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { isJsonObject } from "../base/openRecord.js"
+import { isJsonObject } from "../base/effect.js"
 import { ExactNumber } from "../Json.js"
 import type { ServiceError } from "../ServiceError.js"
 import type { FieldName, ServiceProfile } from "../ServiceProfile.js"

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Pulls from "../base/pull.js"
+import * as Pulls from "../base/effect.js"
 import { SourceChanged } from "../SourceError.js"
 
 /** A stream that fails where it has another length. By pulls: what streams are put together with would be loaded for it alone. */

@@ -3,9 +3,9 @@
  * of another profile are checked when an upload starts.
  */
 import * as Either from "effect/Either"
-import { standardProfile } from "../base/standardProfile.js"
 import type { ServiceProfile } from "../ServiceProfile.js"
 import { InvalidSource } from "../SourceError.js"
+import { standardProfile } from "./standardProfile.js"
 
 const { limits } = standardProfile
 

@@ -1,6 +1,6 @@
 /** Reads the body of a storage response without trusting it: an XML error document, a proxy's HTML page, or nothing. */
 import * as Option from "effect/Option"
-import { validDate } from "../base/validDate.js"
+import { validDate } from "../base/time.js"
 import type { PresignedUrl } from "../PresignedUrl.js"
 import type { Secrets } from "./withoutSecrets.js"
 import { withoutSecrets } from "./withoutSecrets.js"

@@ -3,7 +3,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Pulls from "../base/pull.js"
+import * as Pulls from "../base/effect.js"
 
 // A client may report a response without a body as an error, and one whose body it cannot stream as well.
 const hasNoBody = (error: HttpClientError.HttpClientError): boolean =>

@@ -2,7 +2,7 @@
  * Requests a range of something, and reads which bytes the response holds: the same for the service and for storage.
  */
 import * as Option from "effect/Option"
-import { wholeNumber } from "../base/wholeNumber.js"
+import { wholeNumber } from "../base/number.js"
 import { codingIn } from "./contentCoding.js"
 
 /** What to request. */

@@ -5,9 +5,9 @@
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { httpDate } from "../base/httpDate.js"
-import * as RetryAfter from "../base/retryAfter.js"
-import { UrlNotYetValid } from "../base/urlError.js"
+import * as RetryAfter from "../base/time.js"
+import { httpDate } from "../base/time.js"
+import { UrlNotYetValid } from "../errors/storageWords.js"
 import * as PresignedUrl from "../PresignedUrl.js"
 import type { StorageError } from "../StorageError.js"
 import {

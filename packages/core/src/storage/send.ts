@@ -4,7 +4,7 @@ import type * as HttpClientError from "@effect/platform/HttpClientError"
 import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { untilTimer } from "../base/ownFiber.js"
+import { untilTimer } from "../base/fibers.js"
 import { answerStart } from "./answerBytes.js"
 
 /** What a response says before its body, with names of headers in lower case. */

@@ -2,8 +2,8 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
-import { untilTimer } from "../base/ownFiber.js"
-import type { ServerClock } from "../base/serverClock.js"
+import type { ServerClock } from "../base/clock.js"
+import { untilTimer } from "../base/fibers.js"
 import { TimedOut } from "../ConnectionError.js"
 import type { Limits } from "../Timeouts.js"
 

@@ -13,7 +13,7 @@
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { changedError } from "../base/changedError.js"
+import { changedError } from "../errors/errorWords.js"
 import type { FileRecord } from "../FileRecord.js"
 import * as RetryPolicy from "../RetryPolicy.js"
 import { wasNotCarriedOut } from "../service/call.js"

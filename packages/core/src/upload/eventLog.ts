@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Pulls from "../base/pull.js"
+import * as Pulls from "../base/effect.js"
 
 interface Entry<A> {
   readonly value: A

@@ -1,5 +1,5 @@
 import * as Option from "effect/Option"
-import type { Speed } from "../base/feasibility.js"
+import type { Speed } from "../errors/feasibility.js"
 
 export interface LineSpeed {
   /** An attempt started, at a time of the monotonic clock in milliseconds. */

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Pulls from "../base/pull.js"
+import * as Pulls from "../base/effect.js"
 
 /** So many results wait for a slow consumer. Then nothing more is started. */
 const held = 16

@@ -17,7 +17,7 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   },
   3: {
     without: "closing the connection of an attempt that was given up",
-    module: "base/ownFiber",
+    module: "base/fibers",
     from: "return running.unsafePoll() === null ? stop(running) : Effect.void",
     to: "return Effect.asVoid(Effect.forkDaemon(Effect.delay(stop(running), 60_000)))"
   },

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
-import { unstalled } from "../../src/base/unstalled.js"
+import { unstalled } from "../../src/base/fibers.js"
 import { inVirtualTime } from "../fixtures/virtualTime.js"
 
 describe("a download that drips", () => {

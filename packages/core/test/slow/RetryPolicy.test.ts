@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as RetryBudget from "../../src/base/retryBudget.js"
+import * as RetryBudget from "../../src/service/retryBudget.js"
 import { failure, timesOf } from "../fixtures/retryPolicy.js"
 
 describe("RetryPolicy", () => {

@@ -1,1 +1,0 @@
-export const hidden = (): string => unshown()
