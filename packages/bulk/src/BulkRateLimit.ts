@@ -1,7 +1,7 @@
 /** One rate limit for all processes that use a token, in the database. */
 import * as SqlClient from "@effect/sql/SqlClient"
 import * as RateLimit from "@stevedore/core/RateLimit"
-import * as SqlRateLimit from "@stevedore/server/SqlRateLimit"
+import * as SqlRateLimit from "@stevedore/server/parts/sqlRateLimit"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

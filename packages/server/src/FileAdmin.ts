@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { FileRow } from "./FileTable.js"
 import { FileTable, MOST_DELIVERIES, type TableFailed } from "./FileTable.js"
-import { firstOf, type Row, to, toFile } from "./internal/fileRow.js"
+import { firstOf, type Row, to, toFile } from "./sql/fileRow.js"
 import * as SqlDatabase from "./SqlDatabase.js"
 
 /**

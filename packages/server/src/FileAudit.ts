@@ -13,8 +13,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { FileRow, TableFailed } from "./FileTable.js"
-import { counts, type Row, to, toFile } from "./internal/fileRow.js"
 import { ObjectStore } from "./ObjectStore.js"
+import { counts, type Row, to, toFile } from "./sql/fileRow.js"
 import type * as StorageRefused from "./StorageRefused.js"
 
 /**

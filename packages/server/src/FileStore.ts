@@ -4,8 +4,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ObjectStore from "./ObjectStore.js"
+import * as UrlSigner from "./parts/urlSigner.js"
 import type * as StorageRefused from "./StorageRefused.js"
-import * as UrlSigner from "./UrlSigner.js"
 
 /**
  * An object store, and a pre-signed URL for whatever a client does there.

@@ -10,7 +10,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { errorCode } from "./internal/errorCode.js"
+import { errorCode } from "./base/errorCode.js"
 
 /**
  * Where a file is in its life.

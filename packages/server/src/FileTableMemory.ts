@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as Order from "effect/Order"
 import type { FileEvent, FileRow, FileTableService, Measures, NewFile, PageRequest, Quota } from "./FileTable.js"
 import { deliveryDelay, FileTable, MOST_DELIVERIES } from "./FileTable.js"
-import * as Lifecycle from "./internal/lifecycle.js"
+import * as Lifecycle from "./life/lifecycle.js"
 
 interface Held {
   readonly row: FileRow

@@ -6,9 +6,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Principal } from "./Authorize.js"
 import type { FileRow } from "./FileTable.js"
-import type { ListQuery } from "./ListQuery.js"
-import type { ListRecord, Resource } from "./ListResources.js"
-import * as ListResources from "./ListResources.js"
+import type { ListQuery } from "./parts/listQuery.js"
+import * as ListResources from "./parts/listResources.js"
+import type { ListRecord, Resource } from "./parts/listResources.js"
 import type * as ServiceRefused from "./ServiceRefused.js"
 
 /**

@@ -12,9 +12,9 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { createServer } from "node:http"
 import { monitorEventLoopDelay } from "node:perf_hooks"
-import * as NodeConnections from "./internal/nodeConnections.js"
-import { listening, type ServeFailed } from "./internal/nodeListening.js"
-import { pathOf } from "./internal/pathOf.js"
+import { pathOf } from "./base/text.js"
+import * as NodeConnections from "./node/connections.js"
+import { listening, type ServeFailed } from "./node/listening.js"
 import * as OperationsApp from "./OperationsApp.js"
 
 const memory = Metric.gauge("process_resident_memory_bytes", { description: "Resident memory" })

@@ -10,9 +10,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type * as BlobStore from "./BlobStore.js"
-import * as Identifiers from "./Identifiers.js"
-import * as Readers from "./internal/readers.js"
+import type * as BlobStore from "./parts/blobStore.js"
+import * as Identifiers from "./parts/identifiers.js"
+import * as Readers from "./storage/readers.js"
 import * as StorageRefused from "./StorageRefused.js"
 
 /**

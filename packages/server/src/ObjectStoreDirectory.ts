@@ -6,8 +6,8 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as BlobStore from "./BlobStore.js"
 import * as ObjectStore from "./ObjectStore.js"
+import * as BlobStore from "./parts/blobStore.js"
 import type * as StorageRefused from "./StorageRefused.js"
 
 /**

@@ -1,7 +1,7 @@
 /** Who watches what clients do. It changes nothing: tests keep a record by it, and a service may count. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { Declaration } from "./Files.js"
+import type { Declaration } from "./parts/files.js"
 import type { StorageRefused } from "./StorageRefused.js"
 
 /**

@@ -11,10 +11,9 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { pathOf } from "./internal/pathOf.js"
-import { prefixOf } from "./internal/prefix.js"
+import * as ServerMetrics from "./base/metrics.js"
+import { pathOf, prefixOf } from "./base/text.js"
 import { ServerApi } from "./ServerApi.js"
-import * as ServerMetrics from "./ServerMetrics.js"
 
 /**
  * How the app answers. Only `failing` has no default.

@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as RateWindow from "./RateWindow.js"
+import * as RateWindow from "./base/rateWindow.js"
 
 /**
  * Counts a request of a tenant. None means that there is no limit, and no header says one.

@@ -10,7 +10,7 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as HttpApiSecurity from "@effect/platform/HttpApiSecurity"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
-import { LARGEST } from "./ApiRequest.js"
+import { LARGEST } from "./http/apiRequest.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 
 /**

@@ -1,6 +1,6 @@
 /** How the service refuses: one table of codes, and the envelope that carries them. */
 import * as Schema from "effect/Schema"
-import * as DiskFailure from "./internal/diskFailure.js"
+import * as DiskFailure from "./storage/disk.js"
 
 /**
  * The codes of the service's errors, with their titles (service contract: errors).

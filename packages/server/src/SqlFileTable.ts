@@ -14,8 +14,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { FileEvent, FileTableService, Measures, NewFile, Quota } from "./FileTable.js"
 import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS } from "./FileTable.js"
-import { counts, firstOf, KeptMetadata, type Row, to, toFile } from "./internal/fileRow.js"
-import * as Lifecycle from "./internal/lifecycle.js"
+import * as Lifecycle from "./life/lifecycle.js"
+import { counts, firstOf, KeptMetadata, type Row, to, toFile } from "./sql/fileRow.js"
 import { float, isPostgres, Lasting, migrate as migrating, now, run } from "./SqlDatabase.js"
 
 // Sizes and times are whole numbers that every driver gives as a number, which it does not for BIGINT.

@@ -1,6 +1,6 @@
 /** How object storage refuses: one table of codes, statuses and messages, and the XML that carries them. */
 import * as Schema from "effect/Schema"
-import { errorCode } from "./internal/errorCode.js"
+import { errorCode } from "./base/errorCode.js"
 
 /**
  * What storage responds for each code if nothing more specific is known: the HTTP status and the message that S3 sends.

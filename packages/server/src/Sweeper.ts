@@ -10,10 +10,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
+import * as ServerMetrics from "./base/metrics.js"
 import type { FileEvent, Quota, TableFailed } from "./FileTable.js"
 import { FileTable, MOST_DELIVERIES } from "./FileTable.js"
 import { Hooks, ignored } from "./Hooks.js"
-import * as ServerMetrics from "./ServerMetrics.js"
 import { Uploads } from "./Uploads.js"
 
 const EVENTS_AT_ONCE = 20

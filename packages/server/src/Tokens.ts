@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { TableFailed } from "./FileTable.js"
-import * as Identifiers from "./Identifiers.js"
+import * as Identifiers from "./parts/identifiers.js"
 
 /**
  * What a token allows: `read` for records, lists and downloads, `write` for uploads and removals.

@@ -24,20 +24,20 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Principal } from "./Authorize.js"
-import type { Declaration, FileRecord, ListedParts, MultipartSession, SingleSession } from "./Files.js"
-import { attachment } from "./Files.js"
+import { drained } from "./base/drained.js"
 import { FileStore } from "./FileStore.js"
 import type { FileRow, Quota, TableFailed } from "./FileTable.js"
 import { FileTable } from "./FileTable.js"
 import { Hooks } from "./Hooks.js"
-import * as Care from "./internal/care.js"
-import * as Completion from "./internal/completion.js"
-import { drained } from "./internal/drained.js"
-import * as Initiation from "./internal/initiation.js"
-import * as Lifecycle from "./internal/lifecycle.js"
-import { answered, orElseFail, unknownFile } from "./internal/uploadRefusals.js"
-import { type State, type Terms, timed } from "./internal/uploadState.js"
+import * as Care from "./life/care.js"
+import * as Completion from "./life/completion.js"
+import * as Initiation from "./life/initiation.js"
+import * as Lifecycle from "./life/lifecycle.js"
+import { answered, orElseFail, unknownFile } from "./life/refusals.js"
+import { type State, type Terms, timed } from "./life/state.js"
 import { MINIMUM_PART_BYTES } from "./ObjectStore.js"
+import type { Declaration, FileRecord, ListedParts, MultipartSession, SingleSession } from "./parts/files.js"
+import { attachment } from "./parts/files.js"
 import type * as ServiceRefused from "./ServiceRefused.js"
 
 export type {
@@ -47,7 +47,7 @@ export type {
    * @category models
    */
   ListedParts
-} from "./Files.js"
+} from "./parts/files.js"
 
 /**
  * How uploads are treated. All options have defaults.

@@ -10,9 +10,9 @@ import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { errorCode } from "./base/errorCode.js"
 import type { FileEvent } from "./FileTable.js"
 import type { HooksService } from "./Hooks.js"
-import { errorCode } from "./internal/errorCode.js"
 
 /**
  * Who is told.

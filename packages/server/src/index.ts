@@ -1,10 +1,10 @@
-export * as ApiRequest from "./ApiRequest.js"
+export * as ApiRequest from "./http/apiRequest.js"
 
 export * as Authorize from "./Authorize.js"
 
-export * as BlobStore from "./BlobStore.js"
+export * as BlobStore from "./parts/blobStore.js"
 
-export * as Files from "./Files.js"
+export * as Files from "./parts/files.js"
 
 export * as FileStore from "./FileStore.js"
 
@@ -14,29 +14,29 @@ export * as FileTableMemory from "./FileTableMemory.js"
 
 export * as Hooks from "./Hooks.js"
 
-export * as Identifiers from "./Identifiers.js"
+export * as Identifiers from "./parts/identifiers.js"
 
-export * as ListQuery from "./ListQuery.js"
+export * as ListQuery from "./parts/listQuery.js"
 
-export * as ListResources from "./ListResources.js"
+export * as ListResources from "./parts/listResources.js"
 
 export * as ListSource from "./ListSource.js"
 
 export * as ListSourceMemory from "./ListSourceMemory.js"
 
-export * as ObjectAnswer from "./ObjectAnswer.js"
+export * as ObjectAnswer from "./http/objectAnswer.js"
 
 export * as ObjectStore from "./ObjectStore.js"
 
 export * as ObjectStoreDirectory from "./ObjectStoreDirectory.js"
 
-export * as ObjectStoreMemory from "./ObjectStoreMemory.js"
+export * as ObjectStoreMemory from "./parts/objectStoreMemory.js"
 
 export * as Observer from "./Observer.js"
 
 export * as RateLimit from "./RateLimit.js"
 
-export * as RateWindow from "./RateWindow.js"
+export * as RateWindow from "./base/rateWindow.js"
 
 /** What a bucket needs before a service can use it, set up or looked at. */
 export * as S3Bucket from "./S3Bucket.js"
@@ -51,17 +51,17 @@ export * as ServerApp from "./ServerApp.js"
 /** The production form of the service, as the environment says it. */
 export * as ServeSettings from "./ServeSettings.js"
 
-export * as ServerMetrics from "./ServerMetrics.js"
+export * as ServerMetrics from "./base/metrics.js"
 
 export * as ServiceRefused from "./ServiceRefused.js"
 
 export * as StorageApp from "./StorageApp.js"
 
-export * as StorageCors from "./StorageCors.js"
+export * as StorageCors from "./parts/storageCors.js"
 
 export * as StorageRefused from "./StorageRefused.js"
 
-export * as StorageRequest from "./StorageRequest.js"
+export * as StorageRequest from "./storage/request.js"
 
 export * as Sweeper from "./Sweeper.js"
 
@@ -69,6 +69,6 @@ export * as Tokens from "./Tokens.js"
 
 export * as Uploads from "./Uploads.js"
 
-export * as UrlSigner from "./UrlSigner.js"
+export * as UrlSigner from "./parts/urlSigner.js"
 
-export * as UrlVerifier from "./UrlVerifier.js"
+export * as UrlVerifier from "./parts/urlVerifier.js"

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schema, TestClock } from "effect"
 import { isGenuine } from "../../examples/src/WebhookReceiver.js"
 import type { FileEvent } from "../src/FileTable.js"
-import * as NodeWebhooks from "../src/internal/nodeWebhooks.js"
+import * as NodeWebhooks from "../src/node/webhooks.js"
 import * as Webhooks from "../src/Webhooks.js"
 
 const secret = Redacted.make("a secret of the receiver")

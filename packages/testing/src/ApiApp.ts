@@ -1,14 +1,14 @@
 /** The service of a sandbox: `ServerApp` of `@stevedore/server`, with faults around it. */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as ListResources from "@stevedore/server/ListResources"
 import type { ObserverService } from "@stevedore/server/Observer"
+import * as ListResources from "@stevedore/server/parts/listResources"
 import * as ServiceRefused from "@stevedore/server/ServiceRefused"
 import type * as Connection from "./Connection.js"
 import type * as Exchange from "./Exchange.js"
 import * as ExchangeRunner from "./ExchangeRunner.js"
-import type { Call } from "./internal/route.js"
 import * as Route from "./internal/route.js"
+import type { Call } from "./internal/route.js"
 import type { Settings } from "./SandboxOptions.js"
 import type * as SandboxRecorder from "./SandboxRecorder.js"
 

@@ -1,3 +1,3 @@
 /** An object store in memory. */
 
-export * from "@stevedore/server/ObjectStoreMemory"
+export * from "@stevedore/server/parts/objectStoreMemory"

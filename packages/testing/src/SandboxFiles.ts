@@ -1,6 +1,6 @@
 /** What the sandbox says on the wire about uploads and files. */
 
-export * from "@stevedore/server/Files"
+export * from "@stevedore/server/parts/files"
 
 /**
  * The key of a file's bytes in the bucket.

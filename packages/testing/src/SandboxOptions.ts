@@ -1,8 +1,8 @@
 /** How a sandbox behaves: the options and their defaults. */
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
-import type { ListRecord } from "@stevedore/server/ListResources"
 import * as ObjectStore from "@stevedore/server/ObjectStore"
-import type * as UrlSigner from "@stevedore/server/UrlSigner"
+import type { ListRecord } from "@stevedore/server/parts/listResources"
+import type * as UrlSigner from "@stevedore/server/parts/urlSigner"
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import * as Exchange from "./Exchange.js"

@@ -3,7 +3,7 @@
  * makes, that prints, and that a sandbox takes as an option.
  */
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
-import * as ListResources from "@stevedore/server/ListResources"
+import * as ListResources from "@stevedore/server/parts/listResources"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Duration from "effect/Duration"
 import * as FastCheck from "effect/FastCheck"

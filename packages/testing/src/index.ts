@@ -18,7 +18,7 @@ export * as ObjectStore from "@stevedore/server/ObjectStore"
 
 export * as ObjectStoreDirectory from "@stevedore/server/ObjectStoreDirectory"
 
-export * as ObjectStoreMemory from "@stevedore/server/ObjectStoreMemory"
+export * as ObjectStoreMemory from "@stevedore/server/parts/objectStoreMemory"
 
 export * as Recorder from "./Recorder.js"
 

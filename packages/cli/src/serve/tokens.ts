@@ -1,7 +1,7 @@
 /** `stevedore token`: the tokens of one's own service. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
-import * as Identifiers from "@stevedore/server/Identifiers"
+import * as Identifiers from "@stevedore/server/parts/identifiers"
 import * as Tokens from "@stevedore/server/Tokens"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

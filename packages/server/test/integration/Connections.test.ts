@@ -2,7 +2,7 @@ import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Exit, Logger, Scope, Stream } from "effect"
 import { connect, type Socket } from "node:net"
-import * as NodeListen from "../../src/internal/nodeListen.js"
+import * as NodeListen from "../../src/node/listen.js"
 import * as StorageRefused from "../../src/StorageRefused.js"
 
 interface Sent {

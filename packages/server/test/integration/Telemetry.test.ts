@@ -2,8 +2,8 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Context, Effect, Exit, Inspectable, Layer, Logger, LogLevel, Option, Redacted, Tracer } from "effect"
-import * as Identifiers from "../../src/Identifiers.js"
 import * as NodeServe from "../../src/NodeServe.js"
+import * as Identifiers from "../../src/parts/identifiers.js"
 import * as Tokens from "../../src/Tokens.js"
 
 /** Everything that spans and logs are told, as text, in the order in which it was told. */

@@ -1,9 +1,9 @@
 import type { HttpClientRequest } from "@effect/platform"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { Chunk, Effect, Stream } from "effect"
-import * as S3Xml from "../../src/internal/s3Xml.js"
 import type { StoredPart } from "../../src/ObjectStore.js"
 import { selectParts } from "../../src/ObjectStore.js"
+import * as S3Xml from "../../src/s3/xml.js"
 import * as StorageRefused from "../../src/StorageRefused.js"
 
 /** What a bucket offers against being replaced. */

@@ -1,11 +1,11 @@
 import { Effect, Fiber, Option, Redacted, Scope, Stream, TestClock } from "effect"
 import type { Principal } from "../../src/Authorize.js"
-import * as BlobStore from "../../src/BlobStore.js"
 import * as FileStore from "../../src/FileStore.js"
 import * as FileTable from "../../src/FileTable.js"
 import * as FileTableMemory from "../../src/FileTableMemory.js"
 import * as Hooks from "../../src/Hooks.js"
 import * as ObjectStore from "../../src/ObjectStore.js"
+import * as BlobStore from "../../src/parts/blobStore.js"
 import * as Uploads from "../../src/Uploads.js"
 import { Life } from "./life.js"
 

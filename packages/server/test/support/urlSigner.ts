@@ -1,6 +1,6 @@
 import { AwsClient } from "aws4fetch"
 import { Effect, FastCheck, Redacted } from "effect"
-import * as UrlSigner from "../../src/UrlSigner.js"
+import * as UrlSigner from "../../src/parts/urlSigner.js"
 
 export const text = FastCheck.string({ unit: "grapheme", maxLength: 12 })
 

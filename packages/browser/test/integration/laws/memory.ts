@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import * as BlobStore from "@stevedore/server/BlobStore"
+import * as BlobStore from "@stevedore/server/parts/blobStore"
 import { ObjectStore } from "@stevedore/testing"
 import { Effect, Layer, Stream } from "effect"
 import type { Engine } from "../support/engine.js"

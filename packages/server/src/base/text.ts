@@ -1,0 +1,22 @@
+/** Text of requests: their paths, prefixes, header values and ids. */
+import * as Effect from "effect/Effect"
+import * as Identifiers from "../parts/identifiers.js"
+
+/** Whether a text can stand in a header as it is, wherever it goes: spaces and what is visible of ASCII. @internal */
+export const isHeaderValue = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
+
+/** The path of a request, without its query. @internal */
+export const pathOf = (url: string): string => url.split("?")[0] ?? url
+
+/** What stands before every path, with a slash before it and none behind it; empty if nothing does. @internal */
+export const prefixOf = (basePath = ""): "" | `/${string}` => {
+  const path = basePath.replace(/^\/+|\/+$/g, "")
+  return path === "" ? "" : `/${path}`
+}
+
+// it is written into logs and headers as it is
+const SANE = /^[\w.:-]{1,64}$/
+
+/** The id of a request: what its client or a proxy gave, if that is sane, and a new one otherwise. */
+export const requestIdOf = (given: string | undefined): Effect.Effect<string> =>
+  given !== undefined && SANE.test(given) ? Effect.succeed(given) : Identifiers.requestId

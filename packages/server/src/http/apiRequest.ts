@@ -1,0 +1,217 @@
+/** Reads and checks what clients send to the service. Every refusal names the field. */
+import * as Metadata from "@stevedore/core/Metadata"
+import type * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import { charactersIn } from "@stevedore/core/UploadSource"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import { isHeaderValue } from "../base/text.js"
+import type { Declaration } from "../parts/files.js"
+import * as ServiceRefused from "../ServiceRefused.js"
+
+/**
+ * The largest single upload, and the largest upload of any kind, in bytes: decimal gigabytes (service contract).
+ *
+ * @category constants
+ */
+export const LARGEST = { single: 5_000_000_000, multipart: 10_000_000_000 } as const
+
+type Names = ServiceProfile.ServiceProfile["fields"]
+
+const Name = Schema.NonEmptyString.pipe(
+  Schema.filter((name) => charactersIn(name) <= 1024 || "Expected a name of at most 1024 characters"),
+  // PostgreSQL has no place for it
+  Schema.filter((name) => !name.includes("\0") || "Expected no character U+0000")
+)
+
+// a header of each download
+const MediaType = Schema.String.pipe(
+  Schema.maxLength(255),
+  Schema.filter((type) => isHeaderValue(type) || "Expected visible characters of ASCII, such as text/plain")
+)
+
+const Fields = (largest: number) =>
+  Schema.Struct({
+    name: Name,
+    type: Schema.optional(Schema.NullOr(MediaType)),
+    size: Schema.Int.pipe(Schema.between(1, largest)),
+    metadata: Schema.optional(Metadata.Metadata)
+  })
+
+const SingleBody = Fields(LARGEST.single)
+
+const MultipartBody = Schema.Struct({
+  ...Fields(LARGEST.multipart).fields,
+  parts: Schema.optional(Schema.Int.pipe(Schema.between(1, 10_000)))
+})
+
+const CompleteBody = ({ completeEtag, completePartNumber, completeParts }: Names) =>
+  Schema.Struct({
+    uploadId: Schema.propertySignature(Schema.NonEmptyString).pipe(Schema.fromKey("upload_id")),
+    parts: Schema.propertySignature(
+      Schema.Array(Schema.Struct({
+        partNumber: Schema.propertySignature(Schema.Int.pipe(Schema.positive())).pipe(
+          Schema.fromKey(completePartNumber)
+        ),
+        etag: Schema.propertySignature(Schema.NonEmptyString).pipe(Schema.fromKey(completeEtag))
+      })).pipe(Schema.minItems(1), Schema.maxItems(10_000))
+    ).pipe(Schema.fromKey(completeParts))
+  })
+
+const Json = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+
+// Throws on a value that it cannot format, such as a deeply nested one.
+const issuesOf = Option.liftThrowable(ParseResult.ArrayFormatter.formatErrorSync)
+
+const invalid =
+  (rename: (field: string) => string) => (error: ParseResult.ParseError): ServiceRefused.ServiceRefused => {
+    const issues = Option.getOrElse(issuesOf(error), () => []).map(({ message, path }) => ({
+      code: "ValidationError",
+      title: ServiceRefused.titles.ValidationError,
+      message,
+      path: path.map((field, depth) => depth === 0 ? rename(String(field)) : String(field)).join(".")
+    }))
+    const [first, ...others] = issues
+    return first === undefined
+      ? ServiceRefused.invalid("", "The body is not valid")
+      : new ServiceRefused.ServiceRefused({ status: 400, errors: [first, ...others] })
+  }
+
+const same = (field: string): string => field
+
+const parseObject = (text: string) =>
+  Effect.mapError(
+    Schema.decodeUnknown(Json)(text),
+    () => ServiceRefused.invalid("", "The body must be a JSON object")
+  )
+
+type Parsed<A> = {
+  readonly value: A
+  /** Fields that the service does not know. It accepts them silently. */
+  readonly unknownFields: ReadonlyArray<string>
+}
+
+const initiate = <A, I>(
+  text: string,
+  names: Names,
+  body: Schema.Schema<A, I>,
+  wanted: ReadonlyArray<string>
+): Effect.Effect<Parsed<A>, ServiceRefused.ServiceRefused> =>
+  Effect.gen(function*() {
+    const wire = yield* parseObject(text)
+    const wireNames: Readonly<Record<string, string>> = {
+      name: names.fileName,
+      type: names.mediaType,
+      size: names.size,
+      parts: names.parts,
+      ...(names.metadata !== undefined && { metadata: names.metadata })
+    }
+    const toWire = (field: string) => wireNames[field] ?? field
+    const named = wanted.filter((field) => Object.hasOwn(wireNames, field))
+    const fields = named.filter((field) => wire[toWire(field)] !== undefined)
+    const value = yield* Schema.decodeUnknown(body, { errors: "all" })(
+      Object.fromEntries(fields.map((field) => [field, wire[toWire(field)]]))
+    ).pipe(Effect.mapError(invalid(toWire)))
+    const known = named.map(toWire)
+    return { value, unknownFields: Object.keys(wire).filter((field) => !known.includes(field)) }
+  })
+
+const toDeclaration = (body: typeof SingleBody.Type): Declaration => ({
+  name: body.name,
+  type: body.type ?? undefined,
+  size: body.size,
+  ...(body.metadata && { metadata: body.metadata })
+})
+
+/**
+ * Parses the body of an initiate request for a single upload.
+ *
+ * @category constructors
+ */
+export const parseInitiate = (
+  text: string,
+  names: Names
+): Effect.Effect<Parsed<Declaration>, ServiceRefused.ServiceRefused> =>
+  Effect.map(
+    initiate(text, names, SingleBody, ["name", "type", "size", "metadata"]),
+    ({ unknownFields, value }) => ({ value: toDeclaration(value), unknownFields })
+  )
+
+/**
+ * Parses the body of an initiate request for a multipart upload.
+ *
+ * @category constructors
+ */
+export const parseInitiateLarge = (
+  text: string,
+  names: Names
+): Effect.Effect<
+  Parsed<{ readonly declared: Declaration; readonly parts: number | undefined }>,
+  ServiceRefused.ServiceRefused
+> =>
+  Effect.map(
+    initiate(text, names, MultipartBody, ["name", "type", "size", "parts", "metadata"]),
+    ({ unknownFields, value }) => ({ value: { declared: toDeclaration(value), parts: value.parts }, unknownFields })
+  )
+
+/**
+ * Parses the body of a complete request for a multipart upload.
+ *
+ * @category constructors
+ */
+export const parseCompleteLarge = (
+  text: string,
+  names: Names
+): Effect.Effect<
+  {
+    readonly uploadId: string
+    readonly parts: ReadonlyArray<{ readonly partNumber: number; readonly etag: string }>
+  },
+  ServiceRefused.ServiceRefused
+> =>
+  Effect.flatMap(
+    parseObject(text),
+    (wire) => Effect.mapError(Schema.decodeUnknown(CompleteBody(names), { errors: "all" })(wire), invalid(same))
+  )
+
+const ImportBody = Schema.Struct({
+  file_id: Schema.String,
+  project_id: Schema.String,
+  title: Schema.optional(Schema.String),
+  fields: Schema.optional(Schema.Array(Schema.Struct({ label: Schema.String, value: Schema.String })))
+})
+
+/**
+ * Parses the body of a request that makes a file an entry of a project.
+ *
+ * @category constructors
+ */
+export const parseImport = (
+  text: string
+): Effect.Effect<typeof ImportBody.Type, ServiceRefused.ServiceRefused> =>
+  Effect.flatMap(
+    parseObject(text),
+    (wire) => Effect.mapError(Schema.decodeUnknown(ImportBody, { errors: "all" })(wire), invalid(same))
+  )
+
+/**
+ * Checks the body of a complete request for a single upload: it must have every entry that the profile names, each of
+ * the right type, and fixed values as they are.
+ *
+ * @category constructors
+ */
+export const checkComplete = (
+  text: string,
+  expected: Exclude<ServiceProfile.CompleteUploadBody, "none">
+): Effect.Effect<void, ServiceRefused.ServiceRefused> =>
+  Effect.flatMap(parseObject(text), (wire) => {
+    const missing = Object.entries(expected).find(([name, value]) =>
+      typeof value === "string" && /\{(?:file_id|etag|size)\}/.test(value)
+        ? typeof wire[name] !== (value === "{size}" ? "number" : "string")
+        : wire[name] !== value
+    )
+    return missing === undefined
+      ? Effect.void
+      : Effect.fail(ServiceRefused.invalid(missing[0], `Expected ${JSON.stringify(missing[1])}`))
+  })

@@ -1,0 +1,275 @@
+/**
+ * Where the bytes of one write are kept: in memory, or in a file. The object store is built on this port, so both
+ * adapters follow the same rules for multipart, etags and ranges.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as DiskFailure from "../storage/disk.js"
+import * as PrivateFiles from "../storage/disk.js"
+import type * as StorageRefused from "../StorageRefused.js"
+import * as Identifiers from "./identifiers.js"
+
+/**
+ * The bytes of one write. `size` is in bytes.
+ *
+ * @category models
+ */
+export interface Blob {
+  readonly size: number
+  /** What a store that outlives the process knows it by. */
+  readonly name?: string | undefined
+  /** Fails if the bytes are not all there any more. Without it, they always are. */
+  readonly check?: Effect.Effect<void, StorageRefused.StorageRefused> | undefined
+  /** The `length` bytes from `offset`. Lazy, and can be run repeatedly. */
+  readonly read: (offset: number, length: number) => Stream.Stream<Uint8Array, StorageRefused.StorageRefused>
+  /** Frees the space. Reading afterwards fails or is empty. */
+  readonly remove: Effect.Effect<void>
+}
+
+/**
+ * What is stored: bytes that come, or few bytes that are there, for which a stream costs more than the write.
+ *
+ * @category models
+ */
+export type Body<E = never, R = never> = Uint8Array | Stream.Stream<Uint8Array, E, R>
+
+/**
+ * Stores bodies, each as a blob.
+ *
+ * @category models
+ */
+export interface BlobStore {
+  /**
+   * Reads a body to its end and returns the blob. If its stream fails or the write is interrupted, nothing is left
+   * behind. The owner of a chunk may reuse it once it has been read.
+   */
+  readonly write: <E = never, R = never>(body: Body<E, R>) => Effect.Effect<Blob, E | StorageRefused.StorageRefused, R>
+}
+
+/**
+ * A body as a stream.
+ *
+ * @category conversions
+ */
+export const streamOf = <E, R>(body: Body<E, R>): Stream.Stream<Uint8Array, E, R> =>
+  body instanceof Uint8Array ? Stream.succeed(body) : body
+
+const slice = (chunks: ReadonlyArray<Uint8Array>, offset: number, length: number): ReadonlyArray<Uint8Array> => {
+  const wanted: Array<Uint8Array> = []
+  let position = 0
+  for (const chunk of chunks) {
+    const from = Math.max(offset - position, 0)
+    const to = Math.min(offset + length - position, chunk.byteLength)
+    if (from < to) {
+      wanted.push(chunk.subarray(from, to))
+    }
+    position += chunk.byteLength
+  }
+  return wanted
+}
+
+/**
+ * Blobs in memory, for tests.
+ *
+ * @category constructors
+ */
+export const memory: BlobStore = {
+  write: (body) =>
+    Stream.runFold(streamOf(body), { chunks: Chunk.empty<Uint8Array>(), size: 0 }, (blob, chunk) => ({
+      // always a copy: slice() of a Node Buffer would be a view of memory that its owner reuses
+      chunks: Chunk.append(blob.chunks, new Uint8Array(chunk)),
+      size: blob.size + chunk.byteLength
+    })).pipe(Effect.map(({ chunks, size }) => {
+      let content = Chunk.toReadonlyArray(chunks)
+      return {
+        size,
+        read: (offset: number, length: number) =>
+          Stream.suspend(() => Stream.fromIterable(slice(content, offset, length))),
+        remove: Effect.sync(() => {
+          content = []
+        })
+      }
+    }))
+}
+
+const failed = DiskFailure.failed
+
+const READ_BYTES = 1024 * 1024
+
+// Node delivers bodies in chunks of 64 KiB: several of them are one write
+const FIRST_BUFFER_BYTES = 64 * 1024
+const LARGEST_BUFFER_BYTES = 256 * 1024
+
+/** Space for `needed` bytes, of which the first `filled` are kept: it doubles with what comes. */
+const grown = (buffer: Uint8Array, filled: number, needed: number): Uint8Array => {
+  if (needed <= buffer.byteLength) return buffer
+  let length = Math.max(buffer.byteLength, FIRST_BUFFER_BYTES)
+  while (length < needed) length *= 2
+  const larger = new Uint8Array(Math.min(length, LARGEST_BUFFER_BYTES))
+  larger.set(buffer.subarray(0, filled))
+  return larger
+}
+
+/**
+ * Writes a body to its end. Where the disk takes no more of it, the rest is read all the same: whoever sends is told why only
+ * when he has sent it.
+ */
+const writeAll = <E, R>(file: FileSystem.File, body: Body<E, R>) =>
+  Effect.suspend((): Effect.Effect<number, E | StorageRefused.StorageRefused, R> => {
+    if (body instanceof Uint8Array) {
+      return Effect.mapBoth(file.writeAll(body), { onFailure: failed, onSuccess: () => body.byteLength })
+    }
+    let buffer: Uint8Array = new Uint8Array(0)
+    let filled = 0
+    let size = 0
+    let failure: StorageRefused.StorageRefused | undefined
+    const write = (bytes: Uint8Array) =>
+      Effect.catchAll(file.writeAll(bytes), (error) =>
+        Effect.sync(() => {
+          failure = failed(error)
+        }))
+    const flush = Effect.suspend(() => {
+      const pending = buffer.subarray(0, filled)
+      filled = 0
+      return pending.byteLength === 0 ? Effect.void : write(pending)
+    })
+    const hold = (chunk: Uint8Array) =>
+      Effect.suspend(() => {
+        if (chunk.byteLength >= LARGEST_BUFFER_BYTES) return write(chunk)
+        buffer = grown(buffer, filled, filled + chunk.byteLength)
+        buffer.set(chunk, filled)
+        filled += chunk.byteLength
+        return Effect.void
+      })
+    const append = (chunk: Uint8Array): Effect.Effect<void> => {
+      size += chunk.byteLength
+      if (failure !== undefined) return Effect.void
+      return filled + chunk.byteLength <= LARGEST_BUFFER_BYTES ? hold(chunk) : Effect.zipRight(flush, hold(chunk))
+    }
+    return Stream.runForEach(body, append).pipe(
+      Effect.zipRight(flush),
+      Effect.flatMap(() => failure === undefined ? Effect.succeed(size) : Effect.fail(failure))
+    )
+  })
+
+const blobIn = (fs: FileSystem.FileSystem, folder: string, path: Path.Path, name: string, size: number): Blob => {
+  const file = path.join(folder, name)
+  return {
+    size,
+    name,
+    check: fs.stat(file).pipe(
+      Effect.mapError(DiskFailure.unreadable),
+      Effect.filterOrFail(
+        (found) => Number(found.size) === size,
+        (found) => DiskFailure.unreadable(`${name} has ${found.size} bytes, and had ${size}`)
+      ),
+      Effect.asVoid
+    ),
+    read: (offset, length) =>
+      Stream.mapError(
+        fs.stream(file, { offset, bytesToRead: length, chunkSize: READ_BYTES }),
+        DiskFailure.unreadable
+      ),
+    remove: Effect.ignore(fs.remove(file, { force: true }))
+  }
+}
+
+/** A file of its own for each write, which nobody else of the machine can read. */
+const writeIn = (
+  fs: FileSystem.FileSystem,
+  folder: string,
+  path: Path.Path,
+  isKept: boolean,
+  writing = new Set<string>()
+): BlobStore => ({
+  write: (body) =>
+    Effect.flatMap(Identifiers.recordId, (name) =>
+      Effect.scoped(
+        fs.open(path.join(folder, name), { flag: "wx", mode: 0o600 }).pipe(
+          Effect.mapError(failed),
+          Effect.flatMap((file) =>
+            Effect.zipLeft(writeAll(file, body), isKept ? Effect.mapError(file.sync, failed) : Effect.void)
+          )
+        )
+      ).pipe(
+        Effect.map((size) => blobIn(fs, folder, path, name, size)),
+        Effect.onError(() => Effect.ignore(fs.remove(path.join(folder, name), { force: true }))),
+        Effect.ensuring(Effect.sync(() => writing.delete(name))),
+        (written) => Effect.suspend(() => (writing.add(name), written))
+      ))
+})
+
+/**
+ * Blobs that stay when the process ends: each is on the disk before its write succeeds.
+ *
+ * @category models
+ */
+export interface KeptBlobs extends BlobStore {
+  /** The blob of this name, which an earlier process has written. */
+  readonly open: (name: string, size: number) => Blob
+  /** The names of all that are there, but for those that are being written. */
+  readonly names: Effect.Effect<ReadonlyArray<string>, StorageRefused.StorageRefused>
+  /** Removes the blob of this name if nobody has written to it for so long, and answers whether it did. */
+  readonly removeOld: (name: string, age: Duration.Duration) => Effect.Effect<boolean>
+}
+
+/**
+ * Blobs as files of a folder that is made if it is missing, for its owner alone, and stays. What is there at the start stays
+ * too: whoever knows which names are in use removes the others, when they are old enough.
+ *
+ * @category constructors
+ */
+export const kept = (
+  folder: string
+): Effect.Effect<KeptBlobs, StorageRefused.StorageRefused, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const writing = new Set<string>()
+    yield* Effect.mapError(PrivateFiles.directory(folder), failed)
+    return {
+      ...writeIn(fs, folder, path, true, writing),
+      open: (name, size) => blobIn(fs, folder, path, name, size),
+      names: Effect.mapBoth(fs.readDirectory(folder), {
+        onFailure: failed,
+        onSuccess: (names) => names.filter((name) => !writing.has(name))
+      }),
+      removeOld: (name, age) =>
+        Effect.gen(function*() {
+          const file = path.join(folder, name)
+          const { mtime } = yield* fs.stat(file)
+          const now = yield* Clock.currentTimeMillis
+          const isOld = Option.exists(mtime, (at) => now - at.getTime() >= Duration.toMillis(age))
+          if (!isOld || writing.has(name)) return false
+          yield* fs.remove(file)
+          return true
+        }).pipe(Effect.orElseSucceed(() => false))
+    }
+  })
+
+/**
+ * Blobs as files in a new folder below `directory`, which is removed when the scope closes. A write holds a buffer of what
+ * has come, of 256 KiB at most.
+ *
+ * @category constructors
+ */
+export const directory = (
+  directory: string
+): Effect.Effect<BlobStore, StorageRefused.StorageRefused, FileSystem.FileSystem | Path.Path | Scope.Scope> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const folder = yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 }).pipe(
+      Effect.zipRight(fs.makeTempDirectoryScoped({ directory, prefix: "stevedore-sandbox-" })),
+      Effect.tap(PrivateFiles.ignored),
+      Effect.mapError(failed)
+    )
+    return writeIn(fs, folder, path, false)
+  })
