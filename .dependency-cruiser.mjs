@@ -15,6 +15,7 @@ const floors = {
       room
     ) => [room, `${room}/\\w+`])
   ],
+  node: rooms([["file"], ["ledger"], ["parts"], ["http"], ["page"], ["diagnosis"]]),
   server: rooms([["base", "parts", "storage"], ["s3"], ["sql"], ["life"], ["http"], ["node"]]),
   cli: rooms([
     ["print"],

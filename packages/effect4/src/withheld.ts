@@ -40,7 +40,7 @@ export const withheld: Readonly<Record<string, string>> = {
   "packages/core/test/laws/UploadSessions.test.ts": inOneStep,
   "packages/core/test/Uploads.test.ts": inOneStep,
   "packages/node/test/StevedoreHttpApp.test.ts": overHttp,
-  "packages/node/test/UploadHooks.test.ts": overHttp,
+  "packages/node/test/page/hooks.test.ts": overHttp,
   "packages/core/test/slow/laws/NoSecret.test.ts": "what an upload logs of a 403 is not recorded on 4",
   "packages/core/test/upload/resume.test.ts": "it names the timeout of Effect, which is another error on 4",
   "packages/node/test/integration/OpenFiles.test.ts": "it starts packages/node/test/support/fewFiles.ts",

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { createHash } from "node:crypto"
-import { crc32c } from "./internal/crc32c.js"
-import * as FastCrc32 from "./internal/fastCrc32.js"
+import * as FastCrc32 from "./file/crc.js"
+import { crc32c } from "./file/crc.js"
 
 /**
  * CRC-32 in native code: by `@node-rs/crc32`, which npm installs with this package if there is a build for the platform

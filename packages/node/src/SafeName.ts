@@ -1,6 +1,6 @@
 /** Names from elsewhere, made safe as local file names. */
 
-import * as WindowsNames from "./internal/windowsNames.js"
+import * as WindowsNames from "./file/paths.js"
 
 const longest = 255
 

@@ -10,8 +10,8 @@ import * as Json from "@stevedore/core/Json"
 import type { Metadata } from "@stevedore/core/Metadata"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
-import { ServiceApi } from "@stevedore/core/ServiceApi"
 import type * as ServiceApiModule from "@stevedore/core/ServiceApi"
+import { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { ServiceError } from "@stevedore/core/ServiceError"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import type * as UploadSession from "@stevedore/core/UploadSession"
@@ -20,14 +20,14 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Hooks from "./internal/appHooks.js"
-import { isForeign } from "./internal/appOrigin.js"
-import { forPages } from "./internal/appRecord.js"
-import type { Refused } from "./internal/appRefusal.js"
-import * as Refusal from "./internal/appRefusal.js"
-import * as Request from "./internal/appRequest.js"
-import type { Complete } from "./UploadOutbox.js"
+import * as Hooks from "./page/hooks.js"
+import { isForeign } from "./page/origin.js"
+import { forPages } from "./page/record.js"
+import * as Refusal from "./page/refusal.js"
+import type { Refused } from "./page/refusal.js"
+import * as Request from "./page/request.js"
 import * as UploadOutbox from "./UploadOutbox.js"
+import type { Complete } from "./UploadOutbox.js"
 
 /**
  * What a user wants to do. Sizes are in bytes.
@@ -459,4 +459,4 @@ export {
    * @category errors
    */
   Refusal
-} from "./internal/appRefusal.js"
+} from "./page/refusal.js"

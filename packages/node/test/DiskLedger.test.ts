@@ -11,10 +11,10 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { settableWallClock } from "../../core/test/fixtures/wallClock.js"
 import { runs } from "../../testing/test/support/runs.js"
-import * as FileLock from "../src/internal/fileLock.js"
-import * as PrivateDirectory from "../src/internal/privateDirectory.js"
-import * as PrivateStore from "../src/internal/privateStore.js"
-import * as ProcessIdentity from "../src/internal/processIdentity.js"
+import * as ProcessIdentity from "../src/file/processIdentity.js"
+import * as FileLock from "../src/ledger/fileLock.js"
+import * as PrivateDirectory from "../src/ledger/privateDirectory.js"
+import * as PrivateStore from "../src/ledger/privateStore.js"
 import {
   contents,
   deadProcess,

@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import { runs } from "../../testing/test/support/runs.js"
-import { unreadable } from "../src/internal/sourceFile.js"
+import { unreadable } from "../src/file/sourceFile.js"
 import * as OtherDisk from "./support/otherDisk.js"
 import * as Temporary from "./support/temporary.js"
 

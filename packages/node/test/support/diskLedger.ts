@@ -8,8 +8,8 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
-import * as FileLock from "../../src/internal/fileLock.js"
-import * as PrivateDirectory from "../../src/internal/privateDirectory.js"
+import * as FileLock from "../../src/ledger/fileLock.js"
+import * as PrivateDirectory from "../../src/ledger/privateDirectory.js"
 import * as Temporary from "./temporary.js"
 
 export const url = Option.getOrThrow(PresignedUrl.fromString("https://storage.test/key?X-Amz-Signature=s3cret"))

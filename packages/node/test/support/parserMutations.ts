@@ -1,7 +1,7 @@
 import * as Http from "node:http"
 import { Duplex } from "node:stream"
 import { Chance } from "../../../core/test/simulation/Chance.js"
-import { type AnswerHead, AnswerParser, MalformedAnswer } from "../../src/internal/answerParser.js"
+import { type AnswerHead, AnswerParser, MalformedAnswer } from "../../src/http/answerParser.js"
 
 /** A response that a parser took as whole. */
 export interface Taken {

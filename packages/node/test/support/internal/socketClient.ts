@@ -1,7 +1,7 @@
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "@effect/platform"
 import { Effect, Layer, type Option } from "effect"
-import * as ConnectionPool from "../../../src/internal/connectionPool.js"
-import * as SocketClient from "../../../src/internal/socketClient.js"
+import * as ConnectionPool from "../../../src/http/connectionPool.js"
+import * as SocketClient from "../../../src/http/socketClient.js"
 
 export const own = (ca?: string) =>
   Layer.scoped(
