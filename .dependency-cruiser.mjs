@@ -16,6 +16,7 @@ const floors = {
     ) => [room, `${room}/\\w+`])
   ],
   node: rooms([["file"], ["ledger"], ["parts"], ["http"], ["page"], ["diagnosis"]]),
+  bulk: rooms([["jobs"], ["runner"]]),
   server: rooms([["base", "parts", "storage"], ["s3"], ["sql"], ["life"], ["http"], ["node"]]),
   cli: rooms([
     ["print"],

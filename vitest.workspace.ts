@@ -24,7 +24,7 @@ const alias: ReadonlyArray<Alias> = againstDist
 const exclude = ["**/node_modules/**", ...missingSuites.map((suite) => `${root}/${suite.files}`)]
 
 // tests that take longer than half a second, and those of bulk, which nearly all do
-const slow = ["packages/*/test/slow/**/*.test.ts", "packages/bulk/test/*.test.ts"]
+const slow = ["packages/*/test/slow/**/*.test.ts", "packages/bulk/test/**/*.test.ts"]
 
 // one project for all packages, so that a process loads Effect and the packages once for all their files
 const shared = (name: string, include: ReadonlyArray<string>, without: ReadonlyArray<string>) => ({

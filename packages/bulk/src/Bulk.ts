@@ -16,8 +16,8 @@ import { FileError, JobDiffers, JobNotFinished, JobNotFound } from "./BulkError.
 import { migrate } from "./BulkMigrations.js"
 import * as BulkRunner from "./BulkRunner.js"
 import type { Entry, Manifest } from "./BulkSources.js"
-import * as JobRows from "./internal/jobRows.js"
-import * as TraceContext from "./internal/traceContext.js"
+import * as JobRows from "./jobs/jobRows.js"
+import * as TraceContext from "./jobs/traceContext.js"
 
 /**
  * What a job does: it is being loaded, its files are uploaded, it waits for `resume`, it was given up, or each of its
@@ -149,7 +149,7 @@ export type {
    * @category models
    */
   Working
-} from "./internal/jobRows.js"
+} from "./jobs/jobRows.js"
 
 /**
  * All that can be done with jobs.

@@ -5,7 +5,7 @@ import type { SqlError } from "@effect/sql/SqlError"
 import * as SqlPersistedQueue from "@effect/sql/SqlPersistedQueue"
 import * as SqlDatabase from "@stevedore/server/SqlDatabase"
 import * as Effect from "effect/Effect"
-import { queueTable } from "./internal/queueTable.js"
+import { queueTable } from "./jobs/statements.js"
 
 // A job is a number, so that the row of a file stays small. Times are milliseconds of the database's clock, and sizes
 // are bytes: whole numbers that every driver gives as a number, which it does not for BIGINT.

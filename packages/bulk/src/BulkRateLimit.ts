@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
-import { patient } from "./internal/patient.js"
+import { patient } from "./jobs/statements.js"
 
 /**
  * A limit that several processes share.

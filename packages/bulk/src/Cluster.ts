@@ -29,11 +29,11 @@ import * as Schema from "effect/Schema"
 import * as Bulk from "./Bulk.js"
 import * as BulkRunner from "./BulkRunner.js"
 import { BulkSources } from "./BulkSources.js"
-import * as ChunkRows from "./internal/chunkRows.js"
-import * as Feeder from "./internal/feeder.js"
-import { hostQueue } from "./internal/hostQueue.js"
-import * as JobRows from "./internal/jobRows.js"
-import { patient } from "./internal/patient.js"
+import * as ChunkRows from "./jobs/chunkRows.js"
+import * as Feeder from "./jobs/feeder.js"
+import { hostQueue } from "./jobs/feeder.js"
+import * as JobRows from "./jobs/jobRows.js"
+import { patient } from "./jobs/statements.js"
 
 /**
  * How this process takes part.

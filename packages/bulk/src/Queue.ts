@@ -19,10 +19,9 @@ import * as Schema from "effect/Schema"
 import * as Bulk from "./Bulk.js"
 import * as BulkRunner from "./BulkRunner.js"
 import { BulkSources } from "./BulkSources.js"
-import * as Feeder from "./internal/feeder.js"
-import * as JobRows from "./internal/jobRows.js"
-import { patient } from "./internal/patient.js"
-import { queueOf, queueTable } from "./internal/queueTable.js"
+import * as Feeder from "./jobs/feeder.js"
+import * as JobRows from "./jobs/jobRows.js"
+import { patient, queueOf, queueTable } from "./jobs/statements.js"
 
 /**
  * How this process takes part.

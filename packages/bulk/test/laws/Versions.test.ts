@@ -4,10 +4,10 @@ import type * as Libsql from "@libsql/client"
 import { Bulk } from "@stevedore/bulk"
 import { Sandbox } from "@stevedore/testing"
 import { Effect } from "effect"
-import { lived, proven } from "./support/histories.js"
-import type { Job } from "./support/histories.js"
-import { database, Life, sources, sql } from "./support/lives.js"
-import { service } from "./support/service.js"
+import { lived, proven } from "../support/histories.js"
+import type { Job } from "../support/histories.js"
+import { database, Life, sources, sql } from "../support/lives.js"
+import { service } from "../support/service.js"
 
 const job: Job = { name: "job", files: sources(4), chunkSize: 2 }
 

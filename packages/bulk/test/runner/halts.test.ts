@@ -11,11 +11,11 @@ import type { Server } from "node:http"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { FileError } from "../src/BulkError.js"
-import * as Halts from "../src/internal/halts.js"
-import { database, sources, sql } from "./support/lives.js"
-import { proof } from "./support/proof.js"
-import { service } from "./support/service.js"
+import type { FileError } from "../../src/BulkError.js"
+import * as Halts from "../../src/runner/halts.js"
+import { database, sources, sql } from "../support/lives.js"
+import { proof } from "../support/proof.js"
+import { service } from "../support/service.js"
 
 const unauthorized = new ServiceError.Unauthorized({ operation: "initiateUpload", status: 401, issues: [] })
 

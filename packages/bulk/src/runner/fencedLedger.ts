@@ -6,8 +6,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { ChunkRows, Fence, LedgerRow } from "./chunkRows.js"
-import { patient } from "./patient.js"
+import type { ChunkRows, Fence, LedgerRow } from "../jobs/chunkRows.js"
+import { patient } from "../jobs/statements.js"
 
 /** The ledger of one file, with what decides about its record when the file has its outcome. */
 export interface FileLedger {

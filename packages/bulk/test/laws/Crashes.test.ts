@@ -3,9 +3,9 @@ import { Bulk, BulkSources } from "@stevedore/bulk"
 import { VirtualTime } from "@stevedore/testing"
 import type { Duration } from "effect"
 import { Clock, Effect, Exit, Queue } from "effect"
-import { atOnce, oneAfterAnother, proven, runner } from "./support/histories.js"
-import { database, Life, sources } from "./support/lives.js"
-import { service } from "./support/service.js"
+import { atOnce, oneAfterAnother, proven, runner } from "../support/histories.js"
+import { database, Life, sources } from "../support/lives.js"
+import { service } from "../support/service.js"
 
 // For a longer run: STEVEDORE_BULK_HISTORIES=10000
 const histories = Number(process.env["STEVEDORE_BULK_HISTORIES"] ?? 60)

@@ -7,11 +7,11 @@ import { Sandbox } from "@stevedore/testing"
 import { Effect, Layer, Stream, TestClock } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Turnstile from "../src/internal/turnstile.js"
-import { bytes, database, sql } from "./support/lives.js"
-import { folder } from "./support/pinned.js"
-import { proof } from "./support/proof.js"
-import { service } from "./support/service.js"
+import * as Turnstile from "../../src/runner/turnstile.js"
+import { bytes, database, sql } from "../support/lives.js"
+import { folder } from "../support/pinned.js"
+import { proof } from "../support/proof.js"
+import { service } from "../support/service.js"
 
 const filesOf = (job: string, count: number) =>
   Array.from({ length: count }, (_, n) => UploadSources.fromBytes(`${job}-${n}.bin`, bytes(16 + n % 9)))

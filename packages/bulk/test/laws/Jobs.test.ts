@@ -22,10 +22,10 @@ import {
   Stream,
   TestClock
 } from "effect"
-import * as ChunkRows from "../src/internal/chunkRows.js"
-import { database, Life, sources, sql } from "./support/lives.js"
-import { proof } from "./support/proof.js"
-import { service } from "./support/service.js"
+import * as ChunkRows from "../../src/jobs/chunkRows.js"
+import { database, Life, sources, sql } from "../support/lives.js"
+import { proof } from "../support/proof.js"
+import { service } from "../support/service.js"
 
 const upload = { threshold: 40, parts: 2, concurrency: 2 }
 

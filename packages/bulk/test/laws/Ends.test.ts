@@ -6,9 +6,9 @@ import * as BulkCluster from "@stevedore/bulk/Cluster"
 import * as BulkQueue from "@stevedore/bulk/Queue"
 import { ObjectStorage } from "@stevedore/core"
 import { Effect, Layer } from "effect"
-import { database, sources, sql } from "./support/lives.js"
-import { proof } from "./support/proof.js"
-import { service } from "./support/service.js"
+import { database, sources, sql } from "../support/lives.js"
+import { proof } from "../support/proof.js"
+import { service } from "../support/service.js"
 
 const cluster = ClusterWorkflowEngine.layer.pipe(Layer.provideMerge(TestRunner.layer))
 
