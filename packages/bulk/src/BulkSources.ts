@@ -18,7 +18,7 @@ import * as Stream from "effect/Stream"
 import { createReadStream } from "node:fs"
 import { realpath } from "node:fs/promises"
 import { join, resolve, sep } from "node:path"
-import { hostQueue } from "./jobs/feeder.js"
+import { hostQueue } from "./jobs/statements.js"
 
 /**
  * A file of a manifest.

@@ -31,8 +31,8 @@ import * as BulkRunner from "./BulkRunner.js"
 import { BulkSources } from "./BulkSources.js"
 import * as ChunkRows from "./jobs/chunkRows.js"
 import * as Feeder from "./jobs/feeder.js"
-import { hostQueue } from "./jobs/feeder.js"
 import * as JobRows from "./jobs/jobRows.js"
+import { hostQueue } from "./jobs/statements.js"
 import { patient } from "./jobs/statements.js"
 
 /**

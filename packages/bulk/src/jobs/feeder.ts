@@ -6,9 +6,6 @@ import * as Schedule from "effect/Schedule"
 import type { Service as Sources } from "../BulkSources.js"
 import type { FedRow, JobRows, RunningRow } from "./jobRows.js"
 
-/** The queue of the jobs that are pinned to a machine. */
-export const hostQueue = (host: string): string => `host:${host}`
-
 /** Each running job costs a statement several times a second. Of more jobs than these, the oldest have their turns. */
 const mostJobs = 16
 

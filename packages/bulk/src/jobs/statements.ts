@@ -62,3 +62,6 @@ export const queueTable = "bulk_queue"
 
 /** The name of the queue of a job: each has its own, so that none waits behind the chunks of another. */
 export const queueOf = (job: number): string => `${job}`
+
+/** The queue of the jobs that are pinned to a machine. */
+export const hostQueue = (host: string): string => `host:${host}`
