@@ -17,6 +17,7 @@ const floors = {
   ],
   node: rooms([["file"], ["ledger"], ["parts"], ["http"], ["page"], ["diagnosis"]]),
   bulk: rooms([["jobs"], ["runner"]]),
+  testing: rooms([["faults"], ["recording"], ["sandbox"]]),
   server: rooms([["base", "parts", "storage"], ["s3"], ["sql"], ["life"], ["http"], ["node"]]),
   cli: rooms([
     ["print"],

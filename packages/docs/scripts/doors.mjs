@@ -99,7 +99,6 @@ export const doors = {
         "FileTable",
         "FileStore",
         "ObjectStore",
-        "BlobStore",
         "ListSource",
         "Tokens",
         "Authorize",
@@ -113,10 +112,8 @@ export const doors = {
         "SqlObjectStore",
         "SqlTokens",
         "FileAdmin",
-        "SqlRateLimit",
         "S3FileStore",
         "ObjectStoreDirectory",
-        "ObjectStoreMemory",
         "ListSourceMemory",
         "StorageApp"
       ],
@@ -124,21 +121,9 @@ export const doors = {
         "Uploads",
         "Sweeper",
         "OperationsApp",
-        "ServerApi",
-        "ServerMetrics",
-        "RateWindow",
-        "UrlSigner",
-        "UrlVerifier"
+        "ServerApi"
       ],
       [records]: [
-        "Files",
-        "Identifiers",
-        "ListResources",
-        "ListQuery",
-        "ApiRequest",
-        "ObjectAnswer",
-        "StorageRequest",
-        "StorageCors",
         "ServiceRefused",
         "StorageRefused"
       ]
@@ -147,8 +132,8 @@ export const doors = {
   testing: {
     groups: {
       [start]: ["SandboxLayer", "Sandbox", "FaultScript", "SandboxOptions", "SandboxReport", "VirtualTime"],
-      [adapters]: ["SandboxHttp", "S3ObjectStore", "InProcess"],
-      [tools]: ["Arbitraries", "Recorder", "Expectation", "ServiceVariation"],
+      [adapters]: ["SandboxHttp", "S3ObjectStore"],
+      [tools]: ["Arbitraries", "Recorder", "Expectation"],
       [records]: ["Fault", "FaultRule", "FaultSentence", "Connection", "Exchange"]
     },
     hides: true

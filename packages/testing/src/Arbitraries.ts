@@ -14,8 +14,8 @@ import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as ListChanges from "./faults/listChanges.js"
 import * as FaultScript from "./FaultScript.js"
-import * as ListChanges from "./internal/listChanges.js"
 
 const mediaType = FastCheck.constantFrom("text/plain", "video/mp4", "application/octet-stream", "image/png")
 

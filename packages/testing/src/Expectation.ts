@@ -9,7 +9,7 @@ import type * as StorageRefused from "@stevedore/server/StorageRefused"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
-import * as InProcess from "./InProcess.js"
+import * as InProcess from "./sandbox/inProcess.js"
 import * as SandboxReport from "./SandboxReport.js"
 
 /**

@@ -16,10 +16,10 @@ import * as Schema from "effect/Schema"
 import type * as Exchange from "./Exchange.js"
 import * as Fault from "./Fault.js"
 import * as FaultRule from "./FaultRule.js"
+import * as FaultArbitrary from "./faults/faultArbitrary.js"
+import * as Sentences from "./faults/faultSentence.js"
+import * as FaultTurns from "./faults/faultTurns.js"
 import type * as FaultSentence from "./FaultSentence.js"
-import * as FaultArbitrary from "./internal/faultArbitrary.js"
-import * as Sentences from "./internal/faultSentence.js"
-import * as FaultTurns from "./internal/faultTurns.js"
 
 /**
  * Rules in order. A request meets the first rule that applies to it and has turns left, so rules about the same

@@ -14,7 +14,7 @@ import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Tracer from "effect/Tracer"
-import { everyForm } from "./internal/everyForm.js"
+import { everyForm } from "./recording/everyForm.js"
 
 /**
  * Where something was shown. `value` is what a test passed to {@link record}.

@@ -11,22 +11,22 @@ import * as ObjectStoreMemory from "@stevedore/server/parts/objectStoreMemory"
 import type * as StorageRefused from "@stevedore/server/StorageRefused"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import * as ApiApp from "./ApiApp.js"
 import type * as Connection from "./Connection.js"
 import type * as Exchange from "./Exchange.js"
 import * as Expectation from "./Expectation.js"
 import * as FaultScript from "./FaultScript.js"
-import * as InProcess from "./InProcess.js"
-import * as Service from "./internal/service.js"
-import * as Varied from "./internal/varied.js"
-import { keyOf } from "./SandboxFiles.js"
+import * as ApiApp from "./sandbox/apiApp.js"
+import { keyOf } from "./sandbox/files.js"
+import * as InProcess from "./sandbox/inProcess.js"
+import * as SandboxRecorder from "./sandbox/recorder.js"
+import * as Service from "./sandbox/service.js"
+import * as StorageApp from "./sandbox/storageApp.js"
 import * as SandboxOptions from "./SandboxOptions.js"
-import * as SandboxRecorder from "./SandboxRecorder.js"
 import type * as SandboxReport from "./SandboxReport.js"
-import * as StorageApp from "./StorageApp.js"
 
 /**
  * A sandbox: its two servers, and what it knows that none of its clients could.
@@ -119,12 +119,12 @@ export const make = (
     }
     const recorder = SandboxRecorder.make(settings)
     const service = yield* Service.make(settings, store)
-    const apps = Varied.apps({
-      settings,
-      isFinalized: service.isFinalized,
+    const servers = {
       api: ApiApp.make(settings, recorder, service.api, service.observer),
       storage: StorageApp.make(settings, recorder, service.storage)
-    })
+    }
+    const apps = options?.around?.({ ...servers, settings, isFinalized: service.isFinalized }) ??
+      { ...servers, inside: identity }
     return {
       baseUrl: `${settings.apiOrigin}${settings.apiBasePath}`,
       token: settings.token,

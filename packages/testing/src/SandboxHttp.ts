@@ -12,8 +12,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Connection from "./Connection.js"
-import * as InProcess from "./InProcess.js"
 import * as Sandbox from "./Sandbox.js"
+import * as InProcess from "./sandbox/inProcess.js"
 import type * as SandboxOptions from "./SandboxOptions.js"
 
 /**

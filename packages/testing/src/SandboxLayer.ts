@@ -20,7 +20,6 @@ import * as Layer from "effect/Layer"
 import * as Sandbox from "./Sandbox.js"
 import * as SandboxHttp from "./SandboxHttp.js"
 import * as SandboxOptions from "./SandboxOptions.js"
-import * as ServiceVariation from "./ServiceVariation.js"
 
 /**
  * The services that the layers provide: those of core, and the sandbox behind them.
@@ -54,19 +53,13 @@ export interface Options extends SandboxOptions.Options, TransferGate.Options {
  */
 export const profileOf = (options?: SandboxOptions.Options): ServiceProfile.ServiceProfile => {
   const settings = SandboxOptions.resolve(options)
-  const { variation } = settings
-  const named = variation === undefined ? ServiceProfile.standard : ServiceVariation.profile(variation)
-  return ServiceProfile.extend(named, {
+  return ServiceProfile.extend(ServiceProfile.standard, {
     encryptionHeaders: settings.encryptionHeaders,
     download: settings.download === "link" ? "link" : "content",
     paths: settings.paths,
-    ...(variation === undefined
-      ? {
-        fields: settings.fields,
-        envelope: settings.envelope,
-        completeUploadBody: settings.completeUploadBody
-      }
-      : {}),
+    fields: settings.fields,
+    envelope: settings.envelope,
+    completeUploadBody: settings.completeUploadBody,
     limits: { minimumPartSize: settings.minimumPartSize }
   })
 }

@@ -1,13 +1,15 @@
 /** How a sandbox behaves: the options and their defaults. */
+import type * as HttpApp from "@effect/platform/HttpApp"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as ObjectStore from "@stevedore/server/ObjectStore"
 import type { ListRecord } from "@stevedore/server/parts/listResources"
 import type * as UrlSigner from "@stevedore/server/parts/urlSigner"
 import * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import type * as Connection from "./Connection.js"
 import * as Exchange from "./Exchange.js"
 import * as FaultScript from "./FaultScript.js"
-import * as ServiceVariation from "./ServiceVariation.js"
 
 /**
  * The options of a sandbox. All of them have defaults.
@@ -15,11 +17,6 @@ import * as ServiceVariation from "./ServiceVariation.js"
  * @category models
  */
 export interface Options {
-  /**
-   * A service that keeps the interface and differs in everything else. What other options say takes precedence over it.
-   * Defaults to none.
-   */
-  readonly variation?: ServiceVariation.ServiceVariation | undefined
   /** The only bearer token that is accepted. Defaults to `api.sandbox`. */
   readonly token?: Redacted.Redacted | string | undefined
   /** The origin of the service. Defaults to `https://api.sandbox.test`. */
@@ -105,7 +102,31 @@ export interface Options {
   readonly faults?: FaultScript.FaultScript | undefined
   /** Interferes with requests in code. It is called when the script has nothing to say. Defaults to nothing. */
   readonly interceptor?: Exchange.Interceptor | undefined
+  /** What stands around the two servers, where a service answers otherwise. @internal */
+  readonly around?: Around | undefined
 }
+
+/**
+ * The two servers of a sandbox.
+ *
+ * @internal
+ */
+export interface Servers {
+  readonly api: HttpApp.Default<Connection.ConnectionBroken>
+  readonly storage: HttpApp.Default<Connection.ConnectionBroken>
+}
+
+/**
+ * Two servers in place of those that are inside, and the id inside of a file that a client knows.
+ *
+ * @internal
+ */
+export type Around = (
+  sandbox: Servers & {
+    readonly settings: Settings
+    readonly isFinalized: (fileId: string) => Effect.Effect<boolean>
+  }
+) => Servers & { readonly inside: (fileId: string) => string }
 
 /**
  * The options with every default filled in. Durations are in milliseconds.
@@ -113,7 +134,6 @@ export interface Options {
  * @category models
  */
 export interface Settings {
-  readonly variation: ServiceVariation.ServiceVariation | undefined
   readonly token: Redacted.Redacted
   readonly apiOrigin: string
   readonly storageOrigin: string
@@ -170,13 +190,11 @@ const MIB = 1024 * 1024
  *
  * @category constructors
  */
-export const resolve = (given: Options = {}): Settings => {
-  const options = given.variation === undefined ? given : { ...ServiceVariation.options(given.variation), ...given }
+export const resolve = (options: Options = {}): Settings => {
   const token = options.token ?? DEFAULT_TOKEN
   const { completeUploadBody, fields, paths } = options
   const profile = ServiceProfile.extend(ServiceProfile.standard, { completeUploadBody, fields, paths })
   return {
-    variation: options.variation,
     token: Redacted.isRedacted(token) ? token : Redacted.make(token),
     apiOrigin: options.apiOrigin ?? "https://api.sandbox.test",
     storageOrigin: options.storageOrigin ?? "https://storage.sandbox.test",

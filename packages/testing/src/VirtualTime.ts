@@ -5,10 +5,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import type { Activity } from "./internal/activity.js"
-import { makeActivity } from "./internal/activity.js"
 import type { SandboxService } from "./Sandbox.js"
 import { Sandbox } from "./Sandbox.js"
+import type { Activity } from "./sandbox/activity.js"
+import { makeActivity } from "./sandbox/activity.js"
 
 interface Sleeper {
   readonly due: number

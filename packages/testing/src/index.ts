@@ -32,6 +32,4 @@ export * as SandboxOptions from "./SandboxOptions.js"
 
 export * as SandboxReport from "./SandboxReport.js"
 
-export * as ServiceVariation from "./ServiceVariation.js"
-
 export * as VirtualTime from "./VirtualTime.js"

@@ -3,7 +3,7 @@
  * when the list is made and in order.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as ObjectStoreMemory from "@stevedore/testing/ObjectStoreMemory"
+import * as ObjectStoreMemory from "@stevedore/server/parts/objectStoreMemory"
 import * as SandboxHttp from "@stevedore/testing/SandboxHttp"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"

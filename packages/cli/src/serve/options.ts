@@ -173,11 +173,6 @@ export const trying = {
     takes: path("FILE"),
     help: "Faults to inject: one sentence per line, such as on(\"putPart\").part(3).times(2).answer(503), or JSON"
   }),
-  variation: option({
-    name: "variation",
-    takes: called("SEED", wholeNumber(1)),
-    help: "Be the service of this number, from 1: one that keeps the interface and differs in all that it leaves open"
-  }),
   ...ofMachine
 }
 

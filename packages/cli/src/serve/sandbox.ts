@@ -4,11 +4,10 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpServer from "@effect/platform/HttpServer"
 import type * as Path from "@effect/platform/Path"
 import * as ServiceConfig from "@stevedore/core/ServiceConfig"
-import * as ObjectStoreDirectory from "@stevedore/testing/ObjectStoreDirectory"
+import * as ObjectStoreDirectory from "@stevedore/server/ObjectStoreDirectory"
 import * as Sandbox from "@stevedore/testing/Sandbox"
 import * as SandboxHttp from "@stevedore/testing/SandboxHttp"
 import * as SandboxOptions from "@stevedore/testing/SandboxOptions"
-import * as ServiceVariation from "@stevedore/testing/ServiceVariation"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -40,7 +39,6 @@ export interface Options {
   /** A fault file, as {@link FaultFile.parse} expects it. */
   readonly faults: Option.Option<string>
   /** The seed of the service to be. */
-  readonly variation: Option.Option<number>
   readonly json: boolean
 }
 
@@ -115,17 +113,15 @@ const objectStore = (options: Pick<Options, "directory">, minimumPartSize: numbe
  * the command has no options for.
  */
 export const start = (
-  options: Omit<Options, "json" | "faults" | "variation">,
+  options: Omit<Options, "json" | "faults">,
   behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}
 ): Effect.Effect<Sandbox.SandboxService, InvalidInput, Scope.Scope | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
-    // a service that chooses how many parts there are accepts them
-    const minimumPartSize = behaviour.minimumPartSize ?? (behaviour.variation === undefined ? undefined : 1)
-    const store = yield* Layer.build(objectStore(options, minimumPartSize))
+    const store = yield* Layer.build(objectStore(options, behaviour.minimumPartSize))
     const api = yield* listen("--port", options.port)
     const storage = yield* listen("--storage-port", options.storagePort)
     const sandbox = yield* Sandbox.make({
-      ...(behaviour.variation === undefined || options.projects > 0 ? { projects: options.projects } : {}),
+      projects: options.projects,
       ...behaviour,
       token: Option.getOrElse(options.token, () => SandboxOptions.DEFAULT_TOKEN),
       apiOrigin: api.origin,
@@ -149,11 +145,7 @@ export const run = (
     const output = yield* Output
     yield* Effect.transposeMapOption(options.token, checkToken)
     const faults = yield* Effect.transposeMapOption(options.faults, readFaults)
-    const variation = Option.map(options.variation, ServiceVariation.fromSeed)
-    const sandbox = yield* start(options, {
-      faults: Option.getOrUndefined(faults),
-      variation: Option.getOrUndefined(variation)
-    })
+    const sandbox = yield* start(options, { faults: Option.getOrUndefined(faults) })
     const listening: typeof Listening.Type = {
       type: "listening",
       api: sandbox.baseUrl,
@@ -162,11 +154,5 @@ export const run = (
     }
     yield* options.json ? output.json([listening]) : output.lines(instructions(yield* ProgramName, listening))
     if (Option.isSome(faults)) yield* output.note(`Faults:\n${faults.value}`)
-    if (Option.isSome(variation)) {
-      yield* output.note(`Variation:\n${JSON.stringify(variation.value, undefined, 2)}`)
-      yield* output.note(
-        `Its profile:\n${JSON.stringify(ServiceVariation.profileFields(variation.value), undefined, 2)}`
-      )
-    }
     return yield* Effect.never
   }))

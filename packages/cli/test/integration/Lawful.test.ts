@@ -2,8 +2,10 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
-import { type Sandbox, ServiceVariation } from "@stevedore/testing"
+import type { Sandbox } from "@stevedore/testing"
 import { Effect, Option, Predicate, Redacted } from "effect"
+import * as ServiceVariation from "../../../testing/test/variation/ServiceVariation.js"
+import * as Varied from "../../../testing/test/variation/varied.js"
 import { invoke, jsonLines } from "./invoke.js"
 
 const seeds = Array.from({ length: 30 }, (_, index) => index + 1)
@@ -17,7 +19,7 @@ const large = bytesOf(2000)
 const serve = (variation: ServiceVariation.ServiceVariation) =>
   SandboxServer.start(
     { port: 0, storagePort: 0, directory: Option.none(), token: Option.none(), projects: 0 },
-    { variation }
+    Varied.options(variation)
   )
 
 const commands = (sandbox: Sandbox.SandboxService, variation: ServiceVariation.ServiceVariation) =>
@@ -75,7 +77,7 @@ const everything = (variation: ServiceVariation.ServiceVariation) =>
 describe("the commands at a service that keeps the interface", () => {
   for (const seed of seeds) {
     const variation = ServiceVariation.fromSeed(seed)
-    it.scopedLive(`upload, download, inspect and list, whatever else it does (stevedore sandbox --variation ${seed})`, () =>
+    it.scopedLive(`upload, download, inspect and list, whatever else it does (seed ${seed})`, () =>
       Effect.provide(everything(variation), NodeContext.layer))
   }
 })

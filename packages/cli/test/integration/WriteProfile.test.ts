@@ -4,8 +4,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import { ServiceProfile } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
-import { ServiceVariation } from "@stevedore/testing"
 import { Effect, Option, Predicate, Redacted, Schema } from "effect"
+import * as ServiceVariation from "../../../testing/test/variation/ServiceVariation.js"
+import * as Varied from "../../../testing/test/variation/varied.js"
 import * as DoctorReport from "../../src/print/doctorReport.js"
 import * as Output from "../../src/print/output.js"
 import * as ProfileFile from "../../src/profile/file.js"
@@ -45,7 +46,7 @@ const varied = (variation: ServiceVariation.ServiceVariation) =>
   Effect.map(
     SandboxServer.start(
       { port: 0, storagePort: 0, directory: Option.none(), token: Option.none(), projects: 0 },
-      { ...ServiceVariation.options(variation), variation }
+      Varied.options(variation)
     ),
     (sandbox) => ({ STEVEDORE_BASE_URL: sandbox.baseUrl, STEVEDORE_TOKEN: Redacted.value(sandbox.token) })
   )

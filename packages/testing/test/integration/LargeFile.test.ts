@@ -7,7 +7,7 @@ import * as Fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ObjectStore, Sandbox } from "../../src/index.js"
-import { keyOf } from "../../src/SandboxFiles.js"
+import { keyOf } from "../../src/sandbox/files.js"
 import { stevedore } from "../support/realStorage.js"
 
 // More than a single PUT may have, and more than 32 bits count.

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { ServiceVariation } from "../../src/index.js"
 import { differences, findings } from "../lawful/Journey.js"
+import * as ServiceVariation from "../variation/ServiceVariation.js"
 
 const seeds = Array.from({ length: 300 }, (_, index) => index + 1)
 

@@ -12,7 +12,7 @@ import {
 import { Clock, Effect, Option, Ref, Stream } from "effect"
 import { Buffer } from "node:buffer"
 import { ObjectStore, Sandbox } from "../../src/index.js"
-import { keyOf } from "../../src/SandboxFiles.js"
+import { keyOf } from "../../src/sandbox/files.js"
 import { encryptionHeaders, profile, secret, stevedore } from "../support/realStorage.js"
 
 // Stevedore on Node against a store that nobody here wrote: see real-storage/README.md for what it is.

@@ -25,7 +25,9 @@ import {
   Stream
 } from "effect"
 import { gunzipSync, inflateRawSync, inflateSync } from "node:zlib"
-import { FaultScript, Sandbox, SandboxLayer, ServiceVariation, VirtualTime } from "../../src/index.js"
+import { FaultScript, Sandbox, SandboxLayer, VirtualTime } from "../../src/index.js"
+import * as ServiceVariation from "../variation/ServiceVariation.js"
+import * as Varied from "../variation/varied.js"
 
 /** What a service did not let a client do. */
 export interface Finding {
@@ -228,7 +230,11 @@ const taken = (given: ReadonlyArray<Step>) =>
 
 const layer = (variation: ServiceVariation.ServiceVariation, options: SandboxLayer.Options = {}) =>
   Layer.mergeAll(
-    SandboxLayer.memory({ variation, minimumPartSize: 1, ...options }),
+    SandboxLayer.memory({
+      ...Varied.options(variation),
+      profile: ServiceVariation.profile(variation),
+      ...options
+    }),
     Logger.minimumLogLevel(LogLevel.None)
   )
 

@@ -5,7 +5,9 @@
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "@effect/platform"
 import { Effect, Layer, Predicate, Redacted, Schema } from "effect"
 import { gunzipSync, inflateSync } from "node:zlib"
-import { Sandbox, SandboxHttp, ServiceVariation, VirtualTime } from "../../src/index.js"
+import { Sandbox, SandboxHttp, VirtualTime } from "../../src/index.js"
+import * as ServiceVariation from "../variation/ServiceVariation.js"
+import * as Varied from "../variation/varied.js"
 
 export const sentences = {
   "O1": "Initiate single PUT: POST JSON with Bearer. 201, session details with upload_url",
@@ -271,7 +273,7 @@ export const broken = (
       onFailure: (error) => error instanceof Broken ? `${error.sentence}: ${error.what}` : String(error)
     }),
     Effect.provide(
-      Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory({ variation, minimumPartSize: 1 }))
+      Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory(Varied.options(variation)))
     ),
     Effect.withTracerEnabled(false)
   )

@@ -1,7 +1,7 @@
 // npm run lawful -- --seed N --services N --workers N
-import { ServiceVariation } from "@stevedore/testing"
 import { Effect } from "effect"
 import { parseArgs } from "node:util"
+import * as ServiceVariation from "../variation/ServiceVariation.js"
 import { differences, fewest, findings } from "./Journey.js"
 
 const { values } = parseArgs({

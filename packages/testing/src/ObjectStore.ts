@@ -1,3 +1,0 @@
-/** The object store behind the sandbox's storage. */
-
-export * from "@stevedore/server/ObjectStore"

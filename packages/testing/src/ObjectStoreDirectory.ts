@@ -1,3 +1,0 @@
-/** An object store in a directory. */
-
-export * from "@stevedore/server/ObjectStoreDirectory"

@@ -1,3 +1,0 @@
-/** An object store in memory. */
-
-export * from "@stevedore/server/parts/objectStoreMemory"
