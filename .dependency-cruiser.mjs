@@ -1,4 +1,4 @@
-// Who may import whom: between packages, and between the floors of core and cli. A lower floor knows nothing of a higher one.
+// Who may import whom: between packages, and between the floors of a package. A lower floor knows nothing of a higher one.
 
 /** @param {ReadonlyArray<ReadonlyArray<string>>} floors the rooms of each, from the ground up */
 const rooms = (floors) => floors.map((names) => [names.join("-"), `(?:${names.join("|")})/\\w+`])
@@ -29,7 +29,8 @@ const floors = {
     ["download", "list", "doctor", "bulk", "serve"],
     ["mcp"],
     ["line"]
-  ])
+  ]),
+  browser: rooms([["base"], ["ledger"], ["queue"], ["words"], ["element"]])
 }
 
 const src = (name) => `^packages/${name}/src/`

@@ -3,12 +3,12 @@ import * as Checksum from "@stevedore/core/Checksum"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceChanged } from "@stevedore/core/SourceError"
 import type { ByteRange } from "@stevedore/core/UploadPlan"
-import type { SourceFingerprint } from "@stevedore/core/UploadSource"
+import type { ChunkObserver, OpenSource, RepeatableSource, SourceFingerprint } from "@stevedore/core/UploadSource"
 import { checkDescription } from "@stevedore/core/UploadSource"
-import type { ChunkObserver, OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
-import { readFailure, readThrough } from "./internal/blobReader.js"
-import { typeOf } from "./internal/mediaType.js"
+import { readThrough } from "./base/blobReader.js"
+import { typeOf } from "./base/mediaType.js"
+import { readFailure } from "./base/thrown.js"
 
 /**
  * What the service is told about the file, instead of what the file itself says.

@@ -6,9 +6,10 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as IndexedDbKeyValueStore from "./IndexedDbKeyValueStore.js"
-import * as Databases from "./internal/database.js"
-import * as WebLock from "./internal/webLock.js"
+import type * as IndexedDbKeyValueStore from "./IndexedDbKeyValueStore.js"
+import * as Databases from "./ledger/database.js"
+import * as Store from "./ledger/store.js"
+import * as WebLock from "./ledger/webLock.js"
 
 /**
  * Where the ledger is stored, and what it keeps.
@@ -82,15 +83,15 @@ const forgettingOld = (ledger: UploadLedger.Service): Effect.Effect<UploadLedger
  */
 export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const name = options.database ?? IndexedDbKeyValueStore.defaultDatabase
+    const name = options.database ?? Databases.defaultName
     const database = yield* Databases.make(name)
     const ledger = yield* UploadLedger.make({
       ...("indexedDB" in globalThis
         ? {
-          store: IndexedDbKeyValueStore.forLedger(database),
-          removeAll: (prefix) => IndexedDbKeyValueStore.removeAll(database, prefix)
+          store: Store.forLedger(database),
+          removeAll: (prefix) => Store.removeAll(database, prefix)
         }
-        : { store: IndexedDbKeyValueStore.inMemory() }),
+        : { store: Store.inMemory() }),
       lock: yield* WebLock.make(name),
       keepUrls: options.keepUrls ?? true
     })

@@ -15,9 +15,9 @@ import * as TransferGate from "@stevedore/core/TransferGate"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
+import { patientApi, patientGate } from "./base/offline.js"
+import { isOnline } from "./base/pageSignals.js"
 import * as BrowserLedger from "./BrowserLedger.js"
-import { patientApi, patientGate } from "./internal/offline.js"
-import { isOnline } from "./internal/pageSignals.js"
 import * as XhrObjectStorage from "./XhrObjectStorage.js"
 
 /**

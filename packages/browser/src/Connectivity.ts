@@ -3,7 +3,7 @@ import type { UploadHandle } from "@stevedore/core/Uploads"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as PageSignals from "./internal/pageSignals.js"
+import * as PageSignals from "./base/pageSignals.js"
 
 /**
  * `online` is what the browser knows about its network: `false` is certain, `true` is not. `visible` says whether the

@@ -12,9 +12,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import * as IndexedDbKeyValueStore from "./IndexedDbKeyValueStore.js"
-import type { DatabaseFailure } from "./internal/database.js"
-import * as Databases from "./internal/database.js"
+import type * as IndexedDbKeyValueStore from "./IndexedDbKeyValueStore.js"
+import * as Databases from "./ledger/database.js"
+import type { DatabaseFailure } from "./ledger/database.js"
 
 /**
  * Handles by upload id. The operations do not fail: if a handle cannot be kept, the file has to be chosen again.
@@ -63,7 +63,7 @@ export const make = (
   options: IndexedDbKeyValueStore.Options = {}
 ): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const database = yield* Databases.make(options.database ?? IndexedDbKeyValueStore.defaultDatabase)
+    const database = yield* Databases.make(options.database)
     const quietly = <A>(effect: Effect.Effect<A, DatabaseFailure>): Effect.Effect<void> =>
       Effect.catchAll(
         Effect.asVoid(effect),

@@ -1,7 +1,7 @@
 /** Keeps the screen on, and with it the machine awake, during an upload. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as PageSignals from "./internal/pageSignals.js"
+import * as PageSignals from "./base/pageSignals.js"
 
 const request: Effect.Effect<WakeLockSentinel | undefined> = Effect.suspend(() =>
   "wakeLock" in navigator

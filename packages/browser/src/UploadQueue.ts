@@ -5,15 +5,15 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
-import * as Engine from "./internal/queueEngine.js"
-import type { Options, UploadQueue } from "./UploadQueueModel.js"
+import * as Engine from "./queue/engine.js"
+import type { Options, UploadQueue } from "./queue/model.js"
 
 /**
- * The models of `UploadQueueModel`.
+ * The inputs and the state of a queue.
  *
  * @category models
  */
-export type * from "./UploadQueueModel.js"
+export type * from "./queue/model.js"
 
 /**
  * A queue with its own layer: {@link make}, for applications without Effect.

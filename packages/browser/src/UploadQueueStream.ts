@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Snapshot, UploadQueue } from "./UploadQueueModel.js"
+import type { Snapshot, UploadQueue } from "./queue/model.js"
 
 /**
  * The current snapshot and every one after it. A slow consumer misses some snapshots, but never the last.

@@ -14,10 +14,10 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { touch } from "./internal/blobReader.js"
-import { isOnline } from "./internal/pageSignals.js"
-import type { Answered } from "./internal/xhr.js"
-import * as Xhr from "./internal/xhr.js"
+import { touch } from "./base/blobReader.js"
+import { isOnline } from "./base/pageSignals.js"
+import * as Xhr from "./base/xhr.js"
+import type { Answered } from "./base/xhr.js"
 
 /** Origins that have answered this page: a failure there is not caused by CORS. */
 type Known = Set<string>

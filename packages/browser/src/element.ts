@@ -27,20 +27,20 @@
  *   main.append(upload)
  * }
  */
-import type { StevedoreUpload } from "./ElementModel.js"
-import type { Arrival } from "./internal/element/arrivals.js"
-import { arrivalsOf, ofFiles } from "./internal/element/arrivals.js"
-import type { Form } from "./internal/element/form.js"
-import type { View } from "./internal/element/view.js"
+import type { Arrival } from "./element/arrivals.js"
+import { arrivalsOf, ofFiles } from "./element/arrivals.js"
+import type { Form } from "./element/form.js"
+import type { StevedoreUpload } from "./element/model.js"
+import type { View } from "./element/view.js"
+import type { Existing } from "./queue/model.js"
 import type { OwnedUploadQueue } from "./UploadQueue.js"
-import type { Existing } from "./UploadQueueModel.js"
 
 /**
- * The models of `ElementModel`.
+ * What a page sees of the element.
  *
  * @category models
  */
-export type * from "./ElementModel.js"
+export type * from "./element/model.js"
 
 // Opening a database that does not exist would create it
 const hasUnfinished = async (): Promise<boolean> => {
@@ -248,7 +248,7 @@ export const define = (name: string): void => {
       }
 
       async #build(): Promise<void> {
-        const { build } = await import("./internal/element/shell.js")
+        const { build } = await import("./element/shell.js")
         this.#form = await build(this, this.#root, this.#internals, (files) => this.#take(ofFiles(files)))
       }
 
@@ -258,7 +258,7 @@ export const define = (name: string): void => {
 
       async #open(): Promise<View> {
         await this.#built()
-        const { open } = await import("./internal/element/view.js")
+        const { open } = await import("./element/view.js")
         isInUse = true
         const view = open(this, this.#root, (snapshot) => this.#form?.show(snapshot))
         this.#queue = view.queue

@@ -6,8 +6,6 @@ export * as BrowserStevedore from "./BrowserStevedore.js"
 
 export * as Connectivity from "./Connectivity.js"
 
-export type * as ElementModel from "./ElementModel.js"
-
 export * as FileHandles from "./FileHandles.js"
 
 export * as IndexedDbKeyValueStore from "./IndexedDbKeyValueStore.js"
@@ -18,10 +16,6 @@ export * as UnloadWarning from "./UnloadWarning.js"
 
 export * as UploadQueue from "./UploadQueue.js"
 
-export * as UploadQueueModel from "./UploadQueueModel.js"
-
 export * as UploadQueueStream from "./UploadQueueStream.js"
-
-export type * as WordsModel from "./WordsModel.js"
 
 export * as XhrObjectStorage from "./XhrObjectStorage.js"

@@ -6,7 +6,7 @@
  * import type {} from "@stevedore/browser/preact"
  */
 import type { HTMLAttributes as AnyAttributes } from "preact"
-import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./ElementModel.js"
+import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./element/model.js"
 
 declare module "preact" {
   namespace JSX {

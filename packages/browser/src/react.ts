@@ -6,7 +6,7 @@
  * import type {} from "@stevedore/browser/react"
  */
 import type { DetailedHTMLProps as Detailed, HTMLAttributes as AnyAttributes } from "react"
-import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./ElementModel.js"
+import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./element/model.js"
 
 declare module "react" {
   namespace JSX {

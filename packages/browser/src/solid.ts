@@ -6,7 +6,7 @@
  * import type {} from "@stevedore/browser/solid"
  */
 import type { JSX as Solid } from "solid-js"
-import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./ElementModel.js"
+import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./element/model.js"
 
 type Named<Before extends string, Values> = { readonly [K in keyof Values as `${Before}${K & string}`]: Values[K] }
 

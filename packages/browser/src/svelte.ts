@@ -6,7 +6,7 @@
  * import type {} from "@stevedore/browser/svelte"
  */
 import type { HTMLAttributes as AnyAttributes } from "svelte/elements"
-import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./ElementModel.js"
+import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./element/model.js"
 
 declare module "svelte/elements" {
   interface SvelteHTMLElements {

@@ -6,7 +6,7 @@
  * import type {} from "@stevedore/browser/vue"
  */
 import type { DefineComponent } from "vue"
-import type { ElementAttributes, ElementListeners, ElementProperties } from "./ElementModel.js"
+import type { ElementAttributes, ElementListeners, ElementProperties } from "./element/model.js"
 
 declare module "vue" {
   interface GlobalComponents {

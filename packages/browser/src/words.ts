@@ -3,16 +3,16 @@
  * speaks of what only developers know.
  */
 import type * as ErrorKind from "@stevedore/core/ErrorKind"
-import type { Failure, Item, Limits, Refusal, Totals } from "./UploadQueueModel.js"
+import type { Failure, Item, Limits, Refusal, Totals } from "./queue/model.js"
 import { english } from "./words/english.js"
-import type { Message, MessageKey, Reason, Words } from "./WordsModel.js"
+import type { Message, MessageKey, Reason, Words } from "./words/model.js"
 
 /**
- * The models of `WordsModel`.
+ * What a language has words for.
  *
  * @category models
  */
-export type * from "./WordsModel.js"
+export type * from "./words/model.js"
 
 /**
  * The tag of an error of `@stevedore/core`.

@@ -6,7 +6,7 @@ import { SandboxLayer } from "@stevedore/testing"
 import { Duration, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Runtime, Scope, TestClock } from "effect"
 import "fake-indexeddb/auto"
 import { setImmediate, setTimeout } from "node:timers/promises"
-import * as Databases from "../src/internal/database.js"
+import * as Databases from "../src/ledger/database.js"
 import * as FakePage from "./fixtures/fakePage.js"
 
 const url = (part: number) =>

@@ -5,7 +5,7 @@ import { recordOf } from "@stevedore/core/Uploads"
 import { SandboxLayer } from "@stevedore/testing"
 import { Effect, Layer, Option, TestClock } from "effect"
 import "fake-indexeddb/auto"
-import * as Databases from "../src/internal/database.js"
+import * as Databases from "../src/ledger/database.js"
 
 const live = (database: string) => Layer.merge(FileHandles.layer({ database }), SandboxLayer.memory())
 

@@ -3,7 +3,8 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { IndexedDbKeyValueStore } from "@stevedore/browser"
 import { Effect, Exit, Fiber, Option, TestClock } from "effect"
 import "fake-indexeddb/auto"
-import * as Databases from "../src/internal/database.js"
+import * as Databases from "../src/ledger/database.js"
+import * as Store from "../src/ledger/store.js"
 import { settled } from "./fixtures/fakePage.js"
 
 const named = (database: string) => IndexedDbKeyValueStore.layer({ database })
@@ -100,9 +101,9 @@ describe("IndexedDbKeyValueStore", () => {
   it.scoped("removeAll removes the keys below a prefix, and no others", () =>
     Effect.gen(function*() {
       const database = yield* Databases.make("prefixes")
-      const store = IndexedDbKeyValueStore.over(database)
+      const store = Store.over(database)
       yield* Effect.forEach(["a/1", "a/2", "a", "a0", "ab/1"], (key) => store.set(key, key))
-      yield* IndexedDbKeyValueStore.removeAll(database, "a")
+      yield* Store.removeAll(database, "a")
       const left = yield* Effect.filter(["a/1", "a/2", "a", "a0", "ab/1"], store.has)
       assert.deepStrictEqual(left, ["a", "a0", "ab/1"])
     }))
@@ -232,7 +233,7 @@ describe("IndexedDbKeyValueStore", () => {
       const broken: Databases.Database = {
         run: () => Effect.fail({ _tag: "DatabaseFailure", name: "QuotaExceededError" })
       }
-      const error = yield* Effect.flip(IndexedDbKeyValueStore.over(broken).set("key", "value"))
+      const error = yield* Effect.flip(Store.over(broken).set("key", "value"))
       assert.strictEqual(error.message, "Unknown: KeyValueStore.set (key): QuotaExceededError")
     }))
 })

@@ -78,8 +78,7 @@ export const doors = {
         "vue"
       ],
       [adapters]: ["XhrObjectStorage", "BrowserLedger", "FileHandles", "IndexedDbKeyValueStore"],
-      [tools]: ["UploadQueueStream", "Connectivity", "UnloadWarning", "ScreenWakeLock"],
-      [records]: ["ElementModel", "UploadQueueModel", "WordsModel"]
+      [tools]: ["UploadQueueStream", "Connectivity", "UnloadWarning", "ScreenWakeLock"]
     }
   },
   server: {

@@ -47,7 +47,7 @@ describe("the page about the element", () => {
     Effect.gen(function*() {
       const page = yield* read("../../docs/guide/element.md")
       const fs = yield* FileSystem.FileSystem
-      const folder = fileURLToPath(new URL("../../browser/src/internal/element", import.meta.url))
+      const folder = fileURLToPath(new URL("../../browser/src/element", import.meta.url))
       const sources = yield* Effect.forEach(
         yield* fs.readDirectory(folder),
         (name) => fs.readFileString(`${folder}/${name}`)

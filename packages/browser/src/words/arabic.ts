@@ -1,5 +1,5 @@
 /** What visitors read, in Arabic. */
-import type { Words } from "../WordsModel.js"
+import type { Words } from "./model.js"
 
 const filesOf = (after: string) => ({
   zero: `لا ملفات ${after}`.trim(),

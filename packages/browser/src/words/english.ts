@@ -1,7 +1,6 @@
 /** What visitors read, in English. */
-import type { Words } from "../WordsModel.js"
 
-export const english: Words = {
+export const english = {
   language: "en",
   messages: {
     drop: "Drop files or folders here",

@@ -1,5 +1,5 @@
 /** What visitors read, in French. */
-import type { Words } from "../WordsModel.js"
+import type { Words } from "./model.js"
 
 export const french: Words = {
   language: "fr",

@@ -1,5 +1,5 @@
 /** What visitors read, in German. */
-import type { Words } from "../WordsModel.js"
+import type { Words } from "./model.js"
 
 export const german: Words = {
   language: "de",

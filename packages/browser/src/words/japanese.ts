@@ -1,5 +1,5 @@
 /** What visitors read, in Japanese. */
-import type { Words } from "../WordsModel.js"
+import type { Words } from "./model.js"
 
 export const japanese: Words = {
   language: "ja",

@@ -1,5 +1,5 @@
 /** What visitors read, in Spanish. */
-import type { Words } from "../WordsModel.js"
+import type { Words } from "./model.js"
 
 export const spanish: Words = {
   language: "es",

@@ -1,0 +1,134 @@
+import type { Item, Snapshot } from "../queue/model.js"
+import * as Words from "../words.js"
+import { make } from "./dom.js"
+import * as Row from "./row.js"
+
+/** So many rows are made or changed at once: more would keep a page from answering to a click. */
+const mostTouched = 50
+
+/** So many finished files are shown without being folded. */
+const mostUnfolded = 3
+
+export interface Lists {
+  /** What an earlier visit left. */
+  readonly unfinished: HTMLElement
+  /** The others: failed ones first, then what moves, what is uploaded, the newest first, and what waits. */
+  readonly files: HTMLElement
+  /** While `isHeld`, no row may move to another list. Of many rows, those that are left follow at once, in later tasks. */
+  readonly show: (snapshot: Snapshot, isHeld: () => boolean) => void
+}
+
+export const makeLists = (shared: Row.Rows, focusElsewhere: () => void): Lists => {
+  const { words } = shared
+  const list = () => make("ul")
+  const [failed, moving, finished, unfinished] = [list(), list(), list(), list()]
+  // a line each
+  const waiting = make("ul", { class: "waiting" })
+  const unfinishedTitle = Words.say(words, "unfinished")
+  const left = make(
+    "section",
+    { id: "unfinished", part: "unfinished", "aria-label": unfinishedTitle, hidden: "" },
+    make("h2", {}, unfinishedTitle),
+    make("p", {}, Words.say(words, "unfinishedHint")),
+    unfinished
+  )
+  const foldTitle = make("summary")
+  const fold = make("details", { part: "finished", hidden: "" }, foldTitle, finished)
+  let isFoldedByUser = false
+  foldTitle.addEventListener("click", () => {
+    isFoldedByUser = true
+  })
+  const rows = new Map<string, Row.Row>()
+  // what all failed files have in common is said once, above them
+  const common = make("p", { class: "error", part: "error", role: "alert", hidden: "" })
+
+  const showCommon = (items: ReadonlyArray<Item>): void => {
+    const told = items.filter(({ state }) => state === "failed")
+      .map((item) => Words.failureOf(words, item, shared.limits))
+    const [first = ""] = told
+    const isCommon = told.length > 1 && told.every((one) => one === first)
+    if (common.textContent !== first) common.textContent = first
+    common.hidden = !isCommon
+    failed.classList.toggle("alike", isCommon)
+  }
+
+  const listOf = ({ sent, state }: Item): HTMLUListElement => {
+    if (state === "needs-file") return unfinished
+    if (sent === 0 && (state === "queued" || state === "paused" || state === "cancelled")) return waiting
+    return state === "failed" ? failed : state === "completed" ? finished : moving
+  }
+
+  const removeOthers = (kept: ReadonlySet<string>): void => {
+    for (const [id, row] of rows) {
+      if (kept.has(id)) continue
+      // keyboard users stay in the list
+      const next = row.element.nextElementSibling ?? row.element.previousElementSibling
+      const hadFocus = row.element.matches(":focus-within")
+      row.element.remove()
+      rows.delete(id)
+      if (!hadFocus) continue
+      const others = Array.from(rows.values())
+      const nearest = others.find(({ element }) => element === next)
+        ?? others.find(({ element }) => element.checkVisibility())
+      if (nearest === undefined) focusElsewhere()
+      else nearest.focus()
+    }
+  }
+
+  const place = (row: Row.Row, list: HTMLUListElement): void => {
+    if (row.element.parentElement === list) return
+    const focused = row.element.querySelector<HTMLElement>(":focus")
+    if (list === finished) list.prepend(row.element)
+    else list.append(row.element)
+    if (focused === null) return
+    // the focus goes along, as far as it can be seen
+    if (list === finished && !fold.open) return foldTitle.focus()
+    focused.focus()
+    if (!focused.matches(":focus")) row.focus()
+  }
+
+  let shown: ReadonlyArray<Item> = []
+  let mayNotMove = () => false
+  let rest: ReturnType<typeof setTimeout> | undefined
+
+  const showRows = (): void => {
+    const isHeld = mayNotMove()
+    let touched = 0
+    rest = undefined
+    for (const item of shown) {
+      const known = rows.get(item.id)
+      const list = listOf(item)
+      const isPlaced = known !== undefined && (isHeld || known.element.parentElement === list)
+      if (isPlaced && !known.isBehind(item)) continue
+      if (++touched > mostTouched) {
+        rest = setTimeout(showRows)
+        break
+      }
+      const row = known ?? Row.make(item, shared)
+      rows.set(item.id, row)
+      row.update(item)
+      if (!isPlaced) place(row, list)
+    }
+    fold.hidden = finished.childElementCount === 0
+    left.hidden = unfinished.childElementCount === 0
+  }
+
+  return {
+    unfinished: left,
+    files: make("div", { class: "files" }, common, failed, moving, fold, waiting),
+    show: (snapshot, isHeld) => {
+      shown = [...snapshot.items, ...snapshot.unfinished]
+      mayNotMove = isHeld
+      const { completed } = snapshot.totals
+      // nothing in what is hidden can be focused
+      fold.hidden = completed === 0
+      if (snapshot.unfinished.length > 0) left.hidden = false
+      if (!isFoldedByUser && !fold.matches(":focus-within")) fold.open = completed <= mostUnfolded
+      foldTitle.textContent = Words.say(words, "finished", { count: completed })
+      removeOthers(new Set(shown.map(({ id }) => id)))
+      clearTimeout(rest)
+      showRows()
+      showCommon(snapshot.items)
+    }
+  }
+}

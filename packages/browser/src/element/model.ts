@@ -1,0 +1,150 @@
+/** What a page sees of the element. */
+import type { Metadata } from "@stevedore/core/Metadata"
+import type { Requirements } from "@stevedore/core/Uploads"
+import type * as Layer from "effect/Layer"
+import type { Existing, Item, Limits, Options, Refusal, Snapshot, Totals } from "../queue/model.js"
+import type { OwnedUploadQueue } from "../UploadQueue.js"
+import type { Words } from "../words/model.js"
+
+/**
+ * A file that was not accepted. `message` is for visitors. Besides the reasons of the queue there are folders that are
+ * empty, what cannot be read, and that an attribute of the element is wrong.
+ *
+ * @category models
+ */
+export interface ElementRefusal {
+  readonly name: string
+  /** In bytes; 0 if it is not known. */
+  readonly size: number
+  readonly reason: Refusal["reason"] | "EmptyFolder" | "Unreadable" | "WrongAttribute"
+  readonly message: string
+}
+
+/**
+ * What the events of the element have as their `detail`.
+ *
+ * @category models
+ */
+export interface Details {
+  /** Files were accepted. */
+  readonly added: { readonly items: ReadonlyArray<Item> }
+  /** Files were not accepted, and why. */
+  readonly refused: { readonly refused: ReadonlyArray<ElementRefusal> }
+  /** A file is uploaded; `item.result` is its record. */
+  readonly completed: { readonly item: Item }
+  readonly failed: { readonly item: Item }
+  readonly paused: { readonly item: Item }
+  /** An item was taken out of the list. */
+  readonly removed: { readonly item: Item }
+  /** Other files are uploaded now than before: their ids, and all that is known of them and of the others. */
+  readonly changed: { readonly value: ReadonlyArray<string>; readonly snapshot: Snapshot }
+  /** Nothing proceeds on its own any more. */
+  readonly idle: { readonly totals: Totals }
+}
+
+type Listener<Event> = (event: Event) => void
+
+/**
+ * The element. Set its properties before the first file is added.
+ *
+ * @category models
+ */
+export interface StevedoreUpload extends HTMLElement {
+  /** What is accepted. These go before the attributes `accept`, `max-files`, `max-size` and `max-total`. */
+  limits: Limits | undefined
+  /**
+   * What travels with each file to the hooks of your server, as it is when the file is added. Goes before the attribute
+   * `metadata`, which is JSON.
+   */
+  metadata: Metadata | undefined
+  /** Options for each upload. */
+  upload: Options["upload"]
+  /** Defaults to those of the closest `lang`, as `load` of `@stevedore/browser/words` has them. */
+  words: Words | undefined
+  /** What uploads. Defaults to `BrowserStevedore.layer` with `base-url`, and handles of dropped files for after a reload. */
+  layer: Layer.Layer<Requirements, unknown> | undefined
+  /** The link to an uploaded file, to be opened and copied. */
+  linkOf: ((item: Item) => string | undefined) | undefined
+  /**
+   * The queue that the element shows: one of the application's own, or else one that is made once it is needed. It outlives
+   * the element, and the next one with the same `base-url`, `name`, limits and `layer` shows it again: `dispose` ends it.
+   */
+  queue: OwnedUploadQueue | undefined
+  /** Files that were uploaded before: the list begins with them, and so does a reset of the form. */
+  existing: ReadonlyArray<Existing> | undefined
+  /** The ids of the files that are uploaded. With a `name`, they are what the form has under this name. */
+  readonly value: ReadonlyArray<string>
+  readonly form: HTMLFormElement | null
+  readonly validity: ValidityState
+  readonly validationMessage: string
+  /** Whether the form can be sent: no upload runs, waits or has failed, and one is there if it is `required`. */
+  checkValidity(): boolean
+  reportValidity(): boolean
+  /** Starts what waits: see `autostart`. */
+  start(): void
+  /** Adds files, as if they had been chosen. */
+  add(files: Iterable<File>): Promise<void>
+  addEventListener<K extends keyof Details>(
+    type: K,
+    listener: Listener<CustomEvent<Details[K]>>,
+    options?: boolean | AddEventListenerOptions
+  ): void
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions
+  ): void
+  removeEventListener<K extends keyof Details>(
+    type: K,
+    listener: Listener<CustomEvent<Details[K]>>,
+    options?: boolean | EventListenerOptions
+  ): void
+  removeEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | EventListenerOptions
+  ): void
+}
+
+/**
+ * The attributes of the element, as frameworks write them.
+ *
+ * @category frameworks
+ */
+export interface ElementAttributes {
+  readonly "base-url"?: string | undefined
+  readonly name?: string | undefined
+  readonly accept?: string | undefined
+  readonly "max-files"?: number | string | undefined
+  readonly "max-size"?: number | string | undefined
+  readonly "max-total"?: number | string | undefined
+  readonly files?: number | string | undefined
+  readonly autostart?: "true" | "false" | undefined
+  readonly required?: boolean | undefined
+  readonly disabled?: boolean | undefined
+  readonly "whole-page"?: boolean | "" | undefined
+}
+
+/**
+ * The properties of the element that a page sets.
+ *
+ * @category frameworks
+ */
+export type ElementProperties = Partial<
+  Pick<StevedoreUpload, "limits" | "metadata" | "upload" | "words" | "layer" | "linkOf" | "queue" | "existing">
+>
+
+/**
+ * The listeners of the element, with what a framework writes before the name of an event.
+ *
+ * @category frameworks
+ */
+export type ElementListeners<Before extends string> = {
+  readonly [K in keyof Details as `${Before}${K}`]?: ((event: CustomEvent<Details[K]>) => void) | undefined
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "stevedore-upload": StevedoreUpload
+  }
+}
