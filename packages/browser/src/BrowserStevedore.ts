@@ -125,14 +125,13 @@ const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, Serv
       return refused("baseUrl", "expected a whole URL: there is no page here whose origin has this path")
     }
     const absolute = isPath ? `${location.origin}${baseUrl}` : baseUrl
-    return token === undefined
-      // no token is sent, so http is acceptable
-      ? ServiceConfig.layerWithoutToken({
-        ...options,
-        baseUrl: absolute,
-        allowInsecureHttp: options.allowInsecureHttp || /^http:/i.test(absolute)
-      })
-      : ServiceConfig.layer({ ...options, baseUrl: absolute, token })
+    return ServiceConfig.layer({
+      ...options,
+      baseUrl: absolute,
+      token: token ?? "none",
+      // where no token is sent, http is acceptable
+      allowInsecureHttp: options.allowInsecureHttp || token === undefined && /^http:/i.test(absolute)
+    })
   })
 
 // Browsers open this many connections per host: further transfers would read their files while waiting for a
@@ -174,8 +173,8 @@ export const layer = (options: Options): Layer.Layer<BrowserStevedore, ServiceCo
       Effect.map(TransferGate.makeGradual({ ...options, limit: options.limit ?? mostConnections }), patientGate)
     ),
     options.ledger === false ? Layer.empty : BrowserLedger.layer(options.ledger),
-    BandwidthLimit.layerInForce,
-    Checksum.layerInForce,
-    options.retry ?? RetryPolicy.layerInForce,
-    options.timeouts ?? Timeouts.layerInForce
+    Layer.effect(BandwidthLimit.BandwidthLimit, BandwidthLimit.BandwidthLimit),
+    Layer.effect(Checksum.Algorithm, Checksum.Algorithm),
+    options.retry ?? Layer.effect(RetryPolicy.RetryPolicy, RetryPolicy.RetryPolicy),
+    options.timeouts ?? Layer.effect(Timeouts.Timeouts, Timeouts.Timeouts)
   )

@@ -1,6 +1,6 @@
 /** What can go wrong with a job, and with a file besides the errors of its upload. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
-import { quoted } from "@stevedore/core/Json"
+import { quoted } from "@stevedore/core/parts/text"
 import * as Recovery from "@stevedore/core/Recovery"
 import { UploadError } from "@stevedore/core/UploadError"
 import * as Schema from "effect/Schema"

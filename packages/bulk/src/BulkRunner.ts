@@ -3,7 +3,7 @@
  * any that delivers a chunk at least once.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
-import { quoted } from "@stevedore/core/Json"
+import { quoted } from "@stevedore/core/parts/text"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"
 import * as Uploads from "@stevedore/core/Uploads"

@@ -1,9 +1,9 @@
 /** Where the files of a job are: what a manifest lists, and how a runner finds each again, on whichever machine. */
 import * as HttpClient from "@effect/platform/HttpClient"
+import * as Transport from "@stevedore/core/parts/transport"
 import * as ServiceConfig from "@stevedore/core/ServiceConfig"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { InvalidSource, SourceUnreadable } from "@stevedore/core/SourceError"
-import * as Transport from "@stevedore/core/Transport"
 import type { UploadSource } from "@stevedore/core/UploadSource"
 import * as FileSource from "@stevedore/node/FileSource"
 import * as HttpSource from "@stevedore/node/HttpSource"

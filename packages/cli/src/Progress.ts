@@ -13,4 +13,4 @@ export {
   percent,
   /** A speed, from bytes per second: `12.5 MB/s`. */
   speed
-} from "@stevedore/node/Measure"
+} from "@stevedore/core/parts/measure"

@@ -171,13 +171,6 @@ export const make = (options: Options): Effect.Effect<Service> =>
 export const layer = (options: Options): Layer.Layer<never> => Layer.effect(BandwidthLimit, make(options))
 
 /**
- * Captures the limit in force where a layer is built, and provides it to whatever runs with that layer.
- *
- * @category layers
- */
-export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(BandwidthLimit, BandwidthLimit)
-
-/**
  * Changes the limit in force while transfers run.
  *
  * @example

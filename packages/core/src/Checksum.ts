@@ -187,13 +187,6 @@ export const layer = (algorithm: ChecksumAlgorithm): Layer.Layer<never> => Layer
 export const none: Layer.Layer<never> = /* #__PURE__ */ Layer.sync(Algorithm, () => ({ ...crc32, whileSending: false }))
 
 /**
- * Captures the algorithm in force where a layer is built, and provides it to whatever runs with that layer.
- *
- * @category layers
- */
-export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Algorithm, Algorithm)
-
-/**
  * The checksum of bytes in memory.
  *
  * @category constructors

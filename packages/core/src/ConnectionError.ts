@@ -202,7 +202,7 @@ const isSystemCode = (code: unknown): code is string => typeof code === "string"
  * The first system error code in a chain of causes, such as `ECONNRESET`. Nothing else of the chain is kept, because it
  * may hold a signed URL or a token.
  *
- * @category destructors
+ * @internal
  */
 export const systemCode = (error: unknown): string | undefined => {
   for (const cause of causes(error)) {

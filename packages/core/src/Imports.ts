@@ -1,6 +1,7 @@
 /** Turns uploaded files into entries of a project, at services that have such a call. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import type { ListError } from "./ListError.js"
 import * as Lists from "./Lists.js"
 import type { FileImport, ImportedEntry } from "./service/endpoints.js"
@@ -53,6 +54,8 @@ export const find = (
   { projectId, since, title }: { readonly projectId: string; readonly title: string; readonly since: Date }
 ): Effect.Effect<Option.Option<ImportedEntry>, ListError, ServiceApi> =>
   Effect.map(
-    Lists.data.first({ project_id: projectId, title: { equal_to: title }, created_at: { gte: since } }),
+    Stream.runHead(
+      Lists.data({ project_id: projectId, title: { equal_to: title }, created_at: { gte: since }, pageSize: 1 })
+    ),
     Option.map(({ id }) => id === undefined ? {} : { id })
   )

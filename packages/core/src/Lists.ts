@@ -2,18 +2,13 @@
  * The lists of the service, each as one value: call it for a stream of all items; its members are the other ways to
  * walk it. A walk that does not reach the end of its list fails; it never looks complete.
  */
-import type * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
-import { calledWith } from "./base/services.js"
 import * as Filters from "./list/filters.js"
-import type { Definition, List, Walks } from "./list/list.js"
+import type { Definition, List } from "./list/list.js"
 import { operations } from "./list/operations.js"
 import type { ListShape, Wishes } from "./list/request.js"
 import { shapeOf, untypedShape } from "./list/request.js"
 import * as Records from "./ListRecords.js"
-import type { ServiceApi } from "./ServiceApi.js"
 
 /**
  * Any list of the service, from its path and a Schema of its items. Fields that the Schema does not name are kept. A
@@ -54,50 +49,6 @@ const members = <A>(shape: ListShape<A>) => {
     ...others
   })
 }
-
-const walksWith = <A, F, S extends string>(
-  walks: Walks<A, F, S>,
-  services: Context.Context<ServiceApi>
-): Walks<A, F, S, never> => {
-  const ours = calledWith(services)<never>
-  const effect = <O, B, E>(call: (options: O) => Effect.Effect<B, E, ServiceApi>) => (options: O) =>
-    Effect.mapInputContext(call(options), ours)
-  const stream = <O, B, E>(call: (options?: O) => Stream.Stream<B, E, ServiceApi>) => (options?: O) =>
-    Stream.mapInputContext(call(options), ours)
-  return Object.assign(stream(walks), {
-    path: walks.path,
-    sorts: walks.sorts,
-    pages: stream(walks.pages),
-    page: effect(walks.page),
-    first: effect(walks.first),
-    count: effect(walks.count),
-    results: stream(walks.results),
-    marked: stream(walks.marked),
-    collect: effect(walks.collect)
-  })
-}
-
-/**
- * A list that requires nothing of its callers, for a service of your own. What a caller provides wins: its span, its
- * retry policy, its timeouts.
- *
- * @example
- * import { Lists } from "@stevedore/core"
- * import { Effect, Stream } from "effect"
- *
- * const archive = Effect.map(Lists.provided(Lists.projects), (projects) => ({
- *   titles: Stream.map(projects({ sort: "title:asc" }), ({ title }) => title)
- * }))
- *
- * @category constructors
- */
-export const provided = <A, F, S extends string>(
-  list: List<A, F, S>
-): Effect.Effect<List<A, F, S, never>, never, ServiceApi> =>
-  Effect.map(
-    Effect.context<ServiceApi>(),
-    (services) => Object.assign(walksWith(list, services), { untyped: walksWith(list.untyped, services) })
-  )
 
 /**
  * `GET /v1/projects`.
@@ -272,12 +223,6 @@ export {
 } from "./service/page.js"
 
 export type {
-  /**
-   * Everything of a list, collected.
-   *
-   * @category models
-   */
-  Collected,
   /**
    * What a list is made of.
    *

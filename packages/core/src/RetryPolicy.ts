@@ -149,14 +149,6 @@ export const fromSchedule = <A>(
 export const none: Layer.Layer<never> = /* #__PURE__ */ layer({ attempts: 1 })
 
 /**
- * Captures the policy in force where a layer is built, and provides it to whatever runs with that layer. Ready-made
- * layers include it, so a policy provided to them holds for the uploads that use them.
- *
- * @category layers
- */
-export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(RetryPolicy, RetryPolicy)
-
-/**
  * The longest backoff after an attempt, counted from 1, without jitter.
  *
  * @internal

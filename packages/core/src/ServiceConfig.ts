@@ -176,7 +176,7 @@ export const parseToken = (
 }
 
 /**
- * Validates the options of {@link layerWithoutToken}. The error names the field.
+ * Validates the options of a service that is sent no token. The error names the field.
  *
  * @internal
  */
@@ -256,19 +256,18 @@ export const make = (options: Options): Either.Either<ServiceWithToken, InvalidC
  *
  * @category layers
  */
-export const layer = (options: Options): Layer.Layer<ServiceConfig, InvalidConfiguration> =>
-  Layer.effect(ServiceConfig, Effect.suspend(() => make(options)))
-
-/**
- * The configuration for your own server in between, which authenticates its users itself and has the token: none is
- * sent. A web page must not hold a token.
- *
- * @category layers
- */
-export const layerWithoutToken = (
-  options: Omit<Options, "token">
+export const layer = (
+  { token, ...options }: Omit<Options, "token"> & {
+    /** `none`: your own server in between authenticates its users and has the token. A web page must not hold one. */
+    readonly token: Redacted.Redacted<string> | "none"
+  }
 ): Layer.Layer<ServiceConfig, InvalidConfiguration> =>
-  Layer.effect(ServiceConfig, Effect.suspend(() => makeWithoutToken(options)))
+  Layer.effect(
+    ServiceConfig,
+    Effect.suspend((): Either.Either<Service, InvalidConfiguration> =>
+      token === "none" ? makeWithoutToken(options) : make({ ...options, token })
+    )
+  )
 
 /**
  * Each option as a `Config`. The defaults are read from `STEVEDORE_BASE_URL` and `STEVEDORE_TOKEN`.
@@ -365,7 +364,7 @@ const tokenFrom = ({ token }: ConfigOptions): Effect.Effect<Redacted.Redacted<st
  * The configuration from the environment, or from wherever the `ConfigProvider` in force reads. The error for a missing
  * or malformed value names the variable.
  *
- * @category constructors
+ * @internal
  */
 export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<ServiceWithToken, InvalidConfiguration> =>
   Effect.gen(function*() {
@@ -386,7 +385,8 @@ export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<ServiceWi
   })
 
 /**
- * {@link fromConfig} as a layer.
+ * The configuration from the environment, or from wherever the `ConfigProvider` in force reads. The error for a missing
+ * or malformed value names the variable.
  *
  * @example
  * import { ServiceConfig, ServiceProfile } from "@stevedore/core"

@@ -87,34 +87,3 @@ export {
    */
   withTimeouts as with
 }
-
-/**
- * Captures the timeouts in force where a layer is built, and provides them to whatever runs with that layer.
- *
- * @category layers
- */
-export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Timeouts, Timeouts)
-
-export {
-  /**
-   * Runs an effect after this long. Returns a function that cancels it.
-   *
-   * @category models
-   */
-  type Timer,
-  /**
-   * A timer by Effect's `Clock`: with the live clock, it costs no fiber before the time is up.
-   *
-   * @category timers
-   */
-  timer
-} from "./base/effect.js"
-
-export {
-  /**
-   * The milliseconds of Effect's `Clock` since some point in the past: a clock that is never set, for what has elapsed.
-   *
-   * @category accessors
-   */
-  monotonicMillis
-} from "./base/clock.js"

@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { AnyDuration } from "./base/time.js"
 import * as Feasibility from "./errors/feasibility.js"
-import * as Measure from "./Measure.js"
+import * as Measure from "./parts/measure.js"
 import { AnyNumber } from "./Recovery.js"
 
 /**

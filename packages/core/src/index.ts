@@ -28,8 +28,6 @@ export * as ListRecords from "./ListRecords.js"
 
 export * as Lists from "./Lists.js"
 
-export * as Measure from "./Measure.js"
-
 export * as Metadata from "./Metadata.js"
 
 export * as Metrics from "./Metrics.js"
@@ -57,8 +55,6 @@ export * as SourceError from "./SourceError.js"
 export * as StorageError from "./StorageError.js"
 
 export * as Timeouts from "./Timeouts.js"
-
-export * as Transport from "./Transport.js"
 
 export * as TransferGate from "./TransferGate.js"
 

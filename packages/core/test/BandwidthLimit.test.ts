@@ -70,7 +70,10 @@ describe("BandwidthLimit", () => {
 
   it.effect("is in force where a layer was built with it", () =>
     Effect.gen(function*() {
-      const built = Layer.provide(BandwidthLimit.layerInForce, BandwidthLimit.layer({ rate: 7 }))
+      const built = Layer.provide(
+        Layer.effect(BandwidthLimit.BandwidthLimit, BandwidthLimit.BandwidthLimit),
+        BandwidthLimit.layer({ rate: 7 })
+      )
       const { current } = yield* Effect.provide(BandwidthLimit.BandwidthLimit, built)
       assert.strictEqual((yield* current).rate, 7)
     }))

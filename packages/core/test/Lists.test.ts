@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Json, type ListError, Lists, Metrics, ServiceApi } from "@stevedore/core"
-import { Chunk, DateTime, Effect, Either, FastCheck as fc, Metric, Option, Schema, Stream } from "effect"
-import { runs } from "../../testing/test/support/runs.js"
+import { Chunk, DateTime, Effect, Metric, Option, Schema, Stream } from "effect"
 import type * as List from "../src/list/list.js"
 import { type FakePage, item, items, keysetList, pageAnswer, scriptedList } from "./fixtures/fakeLists.js"
 import { fakeService } from "./fixtures/fakeService.js"
@@ -280,7 +279,7 @@ describe("Lists", () => {
       }
       const list = fakeService(() => pageAnswer({ data: [record] }))
       return Effect.gen(function*() {
-        const first: unknown = Option.getOrThrow(yield* Lists.projects.first())
+        const first: unknown = Option.getOrThrow(yield* Stream.runHead(Lists.projects()))
         assert.deepStrictEqual(first, {
           id: "1",
           title: "a",
@@ -323,8 +322,8 @@ describe("Lists", () => {
       const deep = `${"[".repeat(490)}${"]".repeat(490)}`
       const answer = `{"data":[{"id":"1","title":"a"},${deep},{"id":{"a":${deep}}}],"page":{}}`
       return Effect.gen(function*() {
-        const results = Chunk.toReadonlyArray(yield* Stream.runCollect(things.results()))
-        assert.deepStrictEqual(results.map(Either.isRight), [true, false, false])
+        const page = yield* things.page({ onInvalid: "skip" })
+        assert.deepStrictEqual([page.items.map(({ id }) => id), page.skipped], [["1"], 2])
       }).pipe(
         Effect.provide(
           fakeService(() => new Response(answer, { headers: { "content-type": "application/json" } })).layer
@@ -335,7 +334,7 @@ describe("Lists", () => {
     it.effect("an answer of a depth that overflows the stack of whoever prints it is InvalidResponse", () => {
       const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`
       return Effect.gen(function*() {
-        const error = yield* Effect.flip(things.first())
+        const error = yield* Effect.flip(Stream.runHead(things()))
         assert.deepInclude({ ...error }, { _tag: "InvalidResponse", path: "", problem: "nested too deeply" })
       }).pipe(
         Effect.provide(fakeService(() => new Response(`{"data":[{"id":"1","title":${deep}}],"page":{}}`)).layer)
@@ -346,26 +345,17 @@ describe("Lists", () => {
       const items = "[{\"id\":\"1\",\"title\":\"a\",\"n\":9007199254740993}]"
       const numbers = Lists.make({ path: "/v1/things", item: Schema.Struct({ n: Schema.Number }) })
       return Effect.gen(function*() {
-        const kept: unknown = Option.getOrThrow(yield* things.first())
+        const kept: unknown = Option.getOrThrow(yield* Stream.runHead(things()))
         assert.include(Json.stringify(kept), "\"n\":9007199254740993")
-        assert.strictEqual(Option.getOrThrow(yield* numbers.first()).n, 9007199254740992)
-        const [project] = (yield* Lists.projects.collect({ atMost: 1 })).items
-        assert.deepStrictEqual(project?.extra, { n: new Json.ExactNumber("9007199254740993") })
+        assert.strictEqual(Option.getOrThrow(yield* Stream.runHead(numbers())).n, 9007199254740992)
+        const project = Option.getOrThrow(yield* Stream.runHead(Lists.projects()))
+        assert.deepStrictEqual(project.extra, { n: new Json.ExactNumber("9007199254740993") })
       }).pipe(Effect.provide(fakeService(() => new Response(`{"data":${items},"page":{}}`)).layer))
     })
 
-    it.effect("results give each item, or what is wrong with it", () =>
-      Effect.gen(function*() {
-        const results = Chunk.toReadonlyArray(yield* Stream.runCollect(things.results()))
-        assert.deepStrictEqual(
-          results.map((result) => Either.isRight(result) ? result.right.id : result.left._tag),
-          ["1", "2", "3", "ItemInvalid", "5"]
-        )
-      }).pipe(Effect.provide(scriptedList(broken).layer)))
-
     it.effect("an answer that is no page is InvalidResponse, with the page", () =>
       Effect.gen(function*() {
-        const error = yield* Effect.flip(things.first())
+        const error = yield* Effect.flip(Stream.runHead(things()))
         assert.strictEqual(error._tag, "InvalidResponse")
         assert.deepInclude("page" in error && error.page, { path: "/v1/things", index: 0 })
       }).pipe(Effect.provide(fakeService(() => new Response("{\"data\": {}}")).layer)))
@@ -447,25 +437,6 @@ describe("Lists", () => {
       }).pipe(Effect.provide(list.layer))
     })
 
-    it.effect("first asks for one item, and gives none of an empty list", () => {
-      const list = keysetList(items(5))
-      return Effect.gen(function*() {
-        assert.deepStrictEqual(yield* things.first(), Option.some(item(0)))
-        assert.deepStrictEqual(list.received.map(({ query }) => query.get("page[limit]")), ["1"])
-        assert.deepStrictEqual(yield* Effect.provide(things.first(), empty().layer), Option.none())
-      }).pipe(Effect.provide(list.layer))
-    })
-
-    it.effect("first asks with the filters, the sort and the page size that it is given", () => {
-      const list = empty()
-      return Effect.gen(function*() {
-        yield* Lists.projects.first({ title: { contains: "a" }, sort: "title:asc", pageSize: 7 })
-        assert.deepStrictEqual(list.received.map(({ query }) => [...query]), [
-          [["page[limit]", "7"], ["sort", "title:asc"], ["filter[title][contains]", "a"]]
-        ])
-      }).pipe(Effect.provide(list.layer))
-    })
-
     it.effect("count is the service's own for these filters, by one small request", () => {
       const list = keysetList(items(250))
       return Effect.gen(function*() {
@@ -488,71 +459,7 @@ describe("Lists", () => {
       const list = scriptedList([{ data: items(3), next_cursor: "a", total_count }, { data: items(2), total_count }])
       return Effect.gen(function*() {
         assert.strictEqual(yield* things.count(), 5)
-        assert.deepInclude(yield* things.collect({ atMost: 9 }), { firstTotal: undefined, lastTotal: undefined })
-      }).pipe(Effect.provide(list.layer))
-    })
-  })
-
-  describe("collect", () => {
-    it.effect.each([Number.NaN, -1, 1.5])(
-      "takes no maximum that is no number of items: %d",
-      (atMost) =>
-        Effect.gen(function*() {
-          const { error, requests } = yield* refused(Stream.fromEffect(things.collect({ atMost })))
-          assert.deepInclude({ ...error }, { _tag: "InvalidListOption", option: "atMost" })
-          assert.strictEqual(requests, 0)
-        })
-    )
-
-    it.effect("a whole list is complete, without a request too many", () => {
-      const list = keysetList(items(250))
-      return Effect.gen(function*() {
-        assert.deepStrictEqual(yield* things.collect({ atMost: 250 }), {
-          items: items(250),
-          seen: 250,
-          skipped: 0,
-          duplicates: 0,
-          firstTotal: 250,
-          lastTotal: 250,
-          complete: true
-        })
-        assert.strictEqual(list.received.length, 3)
-      }).pipe(Effect.provide(list.layer))
-    })
-
-    it.effect.prop("what is not complete says where to go on", [fc.integer({ min: 0, max: 60 })], ([atMost]) => {
-      const list = keysetList(items(60), 20)
-      return Effect.gen(function*() {
-        const first = yield* things.collect({ atMost })
-        assert.strictEqual(first.items.length, atMost)
-        assert.strictEqual(first.complete, atMost === 60)
-        assert.strictEqual(list.received.length, Math.ceil(atMost / 20))
-        if (first.complete) return
-        const second = yield* things.collect({ atMost: 100, from: first.next })
-        assert.deepStrictEqual([...first.items, ...second.items], items(60))
-        assert.isTrue(second.complete)
-      }).pipe(Effect.provide(list.layer))
-    }, { fastCheck: { numRuns: runs(20) } })
-
-    it.effect("duplicates and broken items are counted, totals are the first and the last", () => {
-      const list = scriptedList([
-        { data: [item(1), item(2)], next_cursor: "a", total_count: 4 },
-        { data: [item(2), { id: "3" }], total_count: 3 }
-      ])
-      return Effect.gen(function*() {
-        const before = yield* skippedSoFar
-        const report = yield* things.collect({ atMost: 10, onInvalid: "skip" })
-        assert.strictEqual((yield* skippedSoFar) - before, 1)
-        assert.deepInclude(report, { seen: 4, skipped: 1, duplicates: 1, firstTotal: 4, lastTotal: 3, complete: true })
-        assert.deepStrictEqual(report.items.map(({ id }) => id), ["1", "2", "2"])
-      }).pipe(Effect.provide(list.layer))
-    })
-
-    it.effect("a list that leads nowhere is never complete", () => {
-      const list = scriptedList([{ data: [item(1)], has_more: true, next_cursor: null }])
-      return Effect.gen(function*() {
-        assert.isFalse((yield* things.collect({ atMost: 1 })).complete)
-        assert.strictEqual((yield* Effect.flip(things.collect({ atMost: 2 })))._tag, "PaginationBroken")
+        assert.isUndefined((yield* things.page()).totalCount)
       }).pipe(Effect.provide(list.layer))
     })
   })

@@ -254,9 +254,15 @@ describe("RetryPolicy", () => {
     it.effect("is passed on by a layer that is built under it", () =>
       Effect.gen(function*() {
         const attempts = Effect.map(RetryPolicy.RetryPolicy, (policy) => policy.attempts)
-        const built = Layer.provide(RetryPolicy.layerInForce, RetryPolicy.layer({ attempts: 7 }))
+        const built = Layer.provide(
+          Layer.effect(RetryPolicy.RetryPolicy, RetryPolicy.RetryPolicy),
+          RetryPolicy.layer({ attempts: 7 })
+        )
         assert.strictEqual(yield* Effect.provide(attempts, built), 7)
-        assert.strictEqual(yield* Effect.provide(attempts, RetryPolicy.layerInForce), 5)
+        assert.strictEqual(
+          yield* Effect.provide(attempts, Layer.effect(RetryPolicy.RetryPolicy, RetryPolicy.RetryPolicy)),
+          5
+        )
       }))
   })
 })

@@ -164,7 +164,7 @@ describe("ServiceApi", () => {
         const { client, seen } = FakeHttp.make(() => Response.json({ data: record }))
         yield* Effect.flatMap(ServiceApi.ServiceApi, (api) => api.file("f1")).pipe(
           Effect.provide(ServiceApi.layer.pipe(
-            Layer.provide(ServiceConfig.layerWithoutToken({ baseUrl: "https://page.test/api" })),
+            Layer.provide(ServiceConfig.layer({ baseUrl: "https://page.test/api", token: "none" })),
             Layer.provide(FakeHttp.layer(client))
           ))
         )

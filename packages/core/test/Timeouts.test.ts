@@ -27,7 +27,10 @@ describe("Timeouts", () => {
 
   it.effect("in force where a layer is built are handed on by it", () =>
     Effect.gen(function*() {
-      const built = Layer.provide(Timeouts.layerInForce, Timeouts.layer({ connect: "7 seconds" }))
+      const built = Layer.provide(
+        Layer.effect(Timeouts.Timeouts, Timeouts.Timeouts),
+        Timeouts.layer({ connect: "7 seconds" })
+      )
       assert.deepStrictEqual(yield* Effect.provide(secondsInForce, built), [60, 7, 60, 120])
     }))
 })

@@ -19,7 +19,7 @@ export const doors = {
     groups: {
       [start]: ["Uploads", "UploadSources", "Downloads", "Lists", "Files", "Imports"],
       [ports]: ["UploadSource", "ObjectStorage", "UploadLedger", "ServiceApi", "TransferGate", "RateLimit"],
-      [adapters]: ["HttpObjectStorage", "Transport"],
+      [adapters]: ["HttpObjectStorage"],
       [settings]: [
         "UploadOptions",
         "ServiceConfig",
@@ -32,7 +32,6 @@ export const doors = {
       [records]: [
         "UploadedFile",
         "UploadProgress",
-        "Measure",
         "UploadEvent",
         "UploadPlan",
         "UploadSession",
@@ -59,7 +58,7 @@ export const doors = {
     groups: {
       [start]: ["NodeStevedore", "FileSource", "NodeDownloads", "StevedoreHttpApp"],
       [adapters]: ["NodeObjectStorage", "DiskLedger", "NodeChecksum", "HttpSource", "HttpProxy", "UploadOutbox"],
-      [tools]: ["Diagnosis", "Measure"],
+      [tools]: ["Diagnosis"],
       [records]: ["SafeName", "DownloadTargetError", "SpoolError", "LastingFailure"]
     }
   },

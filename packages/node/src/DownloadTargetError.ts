@@ -1,7 +1,7 @@
 /** The errors of a download's target path. */
 import { tooManyOpen } from "@stevedore/core/ConnectionError"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
-import { quoted } from "@stevedore/core/Json"
+import { quoted } from "@stevedore/core/parts/text"
 import * as Recovery from "@stevedore/core/Recovery"
 import * as Schema from "effect/Schema"
 

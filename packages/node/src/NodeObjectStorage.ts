@@ -1,12 +1,12 @@
 /** Object storage over Node's sockets: bytes move between disk and socket in reused buffers. */
 import type { PutRequest, Service } from "@stevedore/core/ObjectStorage"
 import { ObjectStorage } from "@stevedore/core/ObjectStorage"
+import * as Transport from "@stevedore/core/parts/transport"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { StorageError } from "@stevedore/core/StorageError"
 import { Timeouts } from "@stevedore/core/Timeouts"
-import * as Transport from "@stevedore/core/Transport"
 import type { SourceBody } from "@stevedore/core/UploadSource"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"

@@ -1,7 +1,7 @@
 /** The error of a stream's temporary copy on disk. */
 import { tooManyOpen } from "@stevedore/core/ConnectionError"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
-import { quoted } from "@stevedore/core/Json"
+import { quoted } from "@stevedore/core/parts/text"
 import * as Recovery from "@stevedore/core/Recovery"
 import * as Schema from "effect/Schema"
 

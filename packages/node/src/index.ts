@@ -12,8 +12,6 @@ export * as HttpSource from "./HttpSource.js"
 
 export * as LastingFailure from "./LastingFailure.js"
 
-export * as Measure from "./Measure.js"
-
 export * as NodeChecksum from "./NodeChecksum.js"
 
 export * as NodeDownloads from "./NodeDownloads.js"

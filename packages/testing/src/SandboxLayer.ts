@@ -81,7 +81,7 @@ const clients = (options: Options | undefined) =>
 
 const retryPolicy = (options: Options | undefined): Layer.Layer<never> =>
   options?.backOff === true
-    ? RetryPolicy.layerInForce
+    ? Layer.effect(RetryPolicy.RetryPolicy, RetryPolicy.RetryPolicy)
     : Layer.effectContext(Effect.map(RetryPolicy.RetryPolicy, (policy) =>
       Context.make(RetryPolicy.RetryPolicy, { ...policy, base: Duration.zero, cap: Duration.zero })))
 
@@ -99,9 +99,9 @@ export const layer = (
       ...options,
       shortestPause: options?.shortestPause ?? (options?.backOff === true ? undefined : 0)
     }),
-    Checksum.layerInForce,
+    Layer.effect(Checksum.Algorithm, Checksum.Algorithm),
     retryPolicy(options),
-    Timeouts.layerInForce
+    Layer.effect(Timeouts.Timeouts, Timeouts.Timeouts)
   ).pipe(Layer.provideMerge(Sandbox.layer({
     ...options,
     // the gate's own limit: transfers that bypass the gate are noticed

@@ -1,4 +1,4 @@
-import * as Transport from "@stevedore/core/Transport"
+import * as Transport from "@stevedore/core/parts/transport"
 import * as Effect from "effect/Effect"
 
 /** A response and the URL it came from, which differs from the requested one if a redirect was followed. */

@@ -1,4 +1,4 @@
-import * as Measure from "@stevedore/node/Measure"
+import * as Measure from "@stevedore/core/parts/measure"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type { Standing } from "../print/bulkReports.js"

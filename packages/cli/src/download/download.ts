@@ -1,9 +1,9 @@
 /** `stevedore download`: downloads a file, whole or not at all. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Measure from "@stevedore/core/parts/measure"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { ServiceError } from "@stevedore/core/ServiceError"
-import * as Measure from "@stevedore/node/Measure"
 import * as NodeDownloads from "@stevedore/node/NodeDownloads"
 import { safeName } from "@stevedore/node/SafeName"
 import * as Clock from "effect/Clock"

@@ -3,8 +3,8 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
+import * as Measure from "@stevedore/core/parts/measure"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
-import * as Measure from "@stevedore/node/Measure"
 import * as NodeDownloads from "@stevedore/node/NodeDownloads"
 import { safeName } from "@stevedore/node/SafeName"
 import * as Clock from "effect/Clock"

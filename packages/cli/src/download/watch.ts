@@ -1,4 +1,4 @@
-import * as Measure from "@stevedore/node/Measure"
+import * as Measure from "@stevedore/core/parts/measure"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"

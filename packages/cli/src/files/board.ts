@@ -1,6 +1,6 @@
 /** The progress of all uploads of one command: a line for each file being uploaded, and a total. */
+import * as Measure from "@stevedore/core/parts/measure"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
-import * as Measure from "@stevedore/node/Measure"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Forecast from "../print/forecast.js"

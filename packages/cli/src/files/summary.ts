@@ -1,5 +1,5 @@
 /** What is said at the end of an upload command: how many files, how much was sent, and what failed, by reason. */
-import * as Measure from "@stevedore/node/Measure"
+import * as Measure from "@stevedore/core/parts/measure"
 import * as Duration from "effect/Duration"
 import { messageOf } from "../print/message.js"
 import * as Printable from "../print/printable.js"

@@ -1,4 +1,4 @@
-import * as Measure from "@stevedore/node/Measure"
+import * as Measure from "@stevedore/core/parts/measure"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

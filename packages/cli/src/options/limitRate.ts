@@ -1,6 +1,6 @@
 /** Reads limits of bandwidth as people write them: `20M`, `off`, or a timetable such as `08:00,5M 18:00,off`. */
 import type * as BandwidthLimit from "@stevedore/core/BandwidthLimit"
-import * as Measure from "@stevedore/node/Measure"
+import * as Measure from "@stevedore/core/parts/measure"
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"

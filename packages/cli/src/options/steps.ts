@@ -2,7 +2,7 @@
  * Tells each step of a command, for `--verbose`: every call to the service and every transfer to or from storage, when
  * it ends.
  */
-import * as Measure from "@stevedore/node/Measure"
+import * as Measure from "@stevedore/core/parts/measure"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

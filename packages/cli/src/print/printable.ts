@@ -2,7 +2,7 @@
  * Makes text safe to print on a terminal. File names, and everything from the service, may contain escape sequences.
  */
 import * as Json from "@stevedore/core/Json"
-import { escaped, printable } from "@stevedore/core/Json"
+import { escaped, printable } from "@stevedore/core/parts/text"
 import { stripVTControlCharacters } from "node:util"
 
 /**

@@ -1,6 +1,6 @@
 /** The progress of an upload, as a bar for a terminal of any width, or as a plain line. */
+import * as Measure from "@stevedore/core/parts/measure"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
-import * as Measure from "@stevedore/node/Measure"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 

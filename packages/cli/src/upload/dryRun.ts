@@ -1,6 +1,6 @@
 import * as BandwidthLimit from "@stevedore/core/BandwidthLimit"
+import * as Measure from "@stevedore/core/parts/measure"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
-import * as Measure from "@stevedore/node/Measure"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

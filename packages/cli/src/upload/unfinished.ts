@@ -1,9 +1,9 @@
 /** `stevedore uploads`: interrupted uploads that can continue, and those that are running. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
+import * as Measure from "@stevedore/core/parts/measure"
 import { UploadLedger } from "@stevedore/core/UploadLedger"
 import * as Uploads from "@stevedore/core/Uploads"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
-import * as Measure from "@stevedore/node/Measure"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /** `stevedore uploaded`: what was uploaded from this machine, as far as it is remembered. */
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Measure from "@stevedore/node/Measure"
+import * as Measure from "@stevedore/core/parts/measure"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { resolve, sep } from "node:path"

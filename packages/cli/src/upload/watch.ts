@@ -1,9 +1,9 @@
 /** Shows the progress of one command's uploads: bars on a terminal, lines elsewhere, reports for programs. */
-import { monotonicMillis } from "@stevedore/core/Timeouts"
+import * as Measure from "@stevedore/core/parts/measure"
+import { monotonicMillis } from "@stevedore/core/parts/timers"
 import type { UploadEvent } from "@stevedore/core/UploadEvent"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import type { UploadHandle } from "@stevedore/core/Uploads"
-import * as Measure from "@stevedore/node/Measure"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"

@@ -1,11 +1,9 @@
 /** A list of the service as a value: how to query it, and what it returns. */
 import type * as Effect from "effect/Effect"
-import type * as Either from "effect/Either"
-import type * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { Checkpoint, Marked } from "../Checkpoints.js"
-import type { ItemInvalid, ListError } from "../ListError.js"
+import type { ListError } from "../ListError.js"
 import type { Page } from "../service/page.js"
 import type { ServiceApi } from "../ServiceApi.js"
 
@@ -31,39 +29,19 @@ export interface ItemOptions<SortField extends string> extends Options<SortField
   readonly onInvalid?: "fail" | "skip" | undefined
 }
 
-/** The result of `collect`: the items, and how complete they are. */
-export type Collected<A> =
-  & {
-    readonly items: ReadonlyArray<A>
-    /** How many items the pages held, as far as the walk went, including invalid ones that were skipped. */
-    readonly seen: number
-    /** How many invalid items were skipped. */
-    readonly skipped: number
-    /** How many items came more than once, because the list changed during the walk. `items` has them as they came. */
-    readonly duplicates: number
-    /** The total that the service reported with the first page, and with the last. */
-    readonly firstTotal: number | undefined
-    readonly lastTotal: number | undefined
-  }
-  & (
-    | { readonly complete: true }
-    /** There may be more: continue from `next`. */
-    | { readonly complete: false; readonly next: Checkpoint }
-  )
-
 /**
- * The ways to walk a list. They need only the `ServiceApi`, or nothing for a list of `Lists.provided`, and fail with a
+ * The ways to walk a list. They need only the `ServiceApi`, and fail with a
  * `ListError`. Nothing is requested before it is needed, and running a walk twice returns the list twice.
  */
-export interface Walks<out A, in F, in SortField extends string, out R = ServiceApi> {
+export interface Walks<out A, in F, in SortField extends string> {
   /** All items, in list order. */
-  (options?: F & ItemOptions<SortField>): Stream.Stream<A, ListError, R>
+  (options?: F & ItemOptions<SortField>): Stream.Stream<A, ListError, ServiceApi>
   /** The path under the base URL. */
   readonly path: string
   /** The fields to sort by. */
   readonly sorts: ReadonlyArray<string>
   /** The pages of the list. */
-  readonly pages: (options?: F & ItemOptions<SortField>) => Stream.Stream<Page<A>, ListError, R>
+  readonly pages: (options?: F & ItemOptions<SortField>) => Stream.Stream<Page<A>, ListError, ServiceApi>
   /**
    * One page: the first, or the one of a cursor. An empty cursor counts as none. Fails with `PaginationBroken` if the
    * page is not the last and gives no usable cursor, so the list has ended only if there is no `nextCursor`.
@@ -72,36 +50,26 @@ export interface Walks<out A, in F, in SortField extends string, out R = Service
     options?: F & Omit<ItemOptions<SortField>, "from"> & {
       readonly cursor?: string | undefined
     }
-  ) => Effect.Effect<Page<A>, ListError, R>
-  /** The first item, from a page of one unless `pageSize` says otherwise. */
-  readonly first: (options?: F & ItemOptions<SortField>) => Effect.Effect<Option.Option<A>, ListError, R>
+  ) => Effect.Effect<Page<A>, ListError, ServiceApi>
   /**
    * How many items there are: as reported by the service, with one small request; if it does not report a total, by
    * counting them all.
    */
-  readonly count: (options?: F & Options<SortField>) => Effect.Effect<number, ListError, R>
-  /** Each item, or what is wrong with it. */
-  readonly results: (
-    options?: F & Options<SortField>
-  ) => Stream.Stream<Either.Either<A, ItemInvalid>, ListError, R>
+  readonly count: (options?: F & Options<SortField>) => Effect.Effect<number, ListError, ServiceApi>
   /** Each item with the position right after it, to continue from after a crash. */
-  readonly marked: (options?: F & ItemOptions<SortField>) => Stream.Stream<Marked<A>, ListError, R>
-  /** The items in memory, up to a maximum, with a report of how complete they are. */
-  readonly collect: (
-    options: F & ItemOptions<SortField> & { readonly atMost: number }
-  ) => Effect.Effect<Collected<A>, ListError, R>
+  readonly marked: (options?: F & ItemOptions<SortField>) => Stream.Stream<Marked<A>, ListError, ServiceApi>
 }
 
 /**
  * A list as one value: call it with filters and a sort for a stream of all items; its members are the other ways to
  * walk it.
  */
-export interface List<out A, in F, in SortField extends string, out R = ServiceApi> extends Walks<A, F, SortField, R> {
+export interface List<out A, in F, in SortField extends string> extends Walks<A, F, SortField> {
   /**
    * The same for filters and sort from outside, such as a command line or a URL: in wire format, and checked when the
    * walk starts.
    */
-  readonly untyped: Walks<A, Readonly<Record<string, unknown>>, string, R>
+  readonly untyped: Walks<A, Readonly<Record<string, unknown>>, string>
 }
 
 /** What defines a list. */

@@ -11,10 +11,9 @@ import type { ItemInvalid, ListError } from "../ListError.js"
 import * as Metrics from "../Metrics.js"
 import type { Page } from "../service/page.js"
 import { ServiceApi } from "../ServiceApi.js"
-import type { Collected } from "./list.js"
 import * as Pages from "./pages.js"
 import type { ListShape, Prepared, Wishes } from "./request.js"
-import { checkWhole, prepare, refuse } from "./request.js"
+import { prepare, refuse } from "./request.js"
 import type { Entry, EntryPage } from "./walk.js"
 import { walkEntries } from "./walk.js"
 
@@ -68,15 +67,6 @@ const items = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Stream.Stream<A
 const marked = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Stream.Stream<Marked<A>, ListError, ServiceApi> =>
   Stream.map(keptEntries(shape, wishes), ({ entry, item }) => ({ item, at: entry.at() }))
 
-const results =
-  <A>(shape: ListShape<A>) =>
-  (wishes: Wishes = {}): Stream.Stream<Either.Either<A, ItemInvalid>, ListError, ServiceApi> =>
-    Stream.unwrap(
-      Effect.map(prepared(shape, wishes), (walk) =>
-        Stream.flatMap(walkEntries(walk), ({ entries }) =>
-          Stream.fromIterable(entries.map(({ result }) => result))))
-    )
-
 const pageOf = <A>(page: EntryPage<A>, onInvalid: "fail" | "skip"): Effect.Effect<Page<A>, ItemInvalid> =>
   Effect.flatMap(keep(page, onInvalid), ({ entries, failure, skipped }) =>
     Option.match(failure, {
@@ -112,9 +102,6 @@ const page = <A>(shape: ListShape<A>) =>
     return yield* pageOf(Option.getOrThrow(found), walk.onInvalid)
   })
 
-const first = <A>(shape: ListShape<A>) => (wishes: Wishes = {}) =>
-  Stream.runHead(items(shape)({ ...wishes, pageSize: wishes.pageSize ?? 1 }))
-
 const count = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Effect.Effect<number, ListError, ServiceApi> =>
   Effect.gen(function*() {
     const walk = yield* prepared(shape, wishes)
@@ -126,63 +113,11 @@ const count = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Effect.Effect<n
     })
   })
 
-const collect =
-  <A>(shape: ListShape<A>) =>
-  ({ atMost, ...wishes }: Wishes & { readonly atMost: number }): Effect.Effect<Collected<A>, ListError, ServiceApi> =>
-    Effect.gen(function*() {
-      const walk = yield* prepared(shape, wishes)
-      yield* checkWhole(walk.path, "atMost", atMost, Infinity)
-      const now = yield* Clock.currentTimeMillis
-      const items: Array<A> = []
-      const hashes = new Set<number>()
-      let firstTotal: number | undefined
-      let lastTotal: number | undefined
-      let seen = 0
-      let skipped = 0
-      const start = walk.from ?? Checkpoints.start({ ...walk, now })
-      let next = Option.some(() => start)
-
-      const add = (entry: Entry<A>): Effect.Effect<void, ItemInvalid> => {
-        if (Either.isLeft(entry.result) && walk.onInvalid === "fail") return Effect.fail(entry.result.left)
-        seen++
-        hashes.add(entry.hash)
-        next = Option.some(entry.at)
-        if (Either.isRight(entry.result)) {
-          items.push(entry.result.right)
-          return Effect.void
-        }
-        skipped++
-        return Metric.increment(Metrics.itemsSkipped)
-      }
-
-      const addPage = ({ entries, page }: EntryPage<A>): Effect.Effect<boolean, ItemInvalid> =>
-        Effect.gen(function*() {
-          firstTotal ??= page.totalCount
-          lastTotal = page.totalCount ?? lastTotal
-          for (const entry of entries) {
-            if (items.length === atMost) return false
-            yield* add(entry)
-          }
-          if (page.isLast) next = Option.none()
-          return !page.isLast && items.length < atMost
-        })
-
-      if (atMost > 0) yield* Stream.runForEachWhile(walkEntries(walk), addPage)
-      const report = { items, seen, skipped, duplicates: seen - hashes.size, firstTotal, lastTotal }
-      return Option.match(next, {
-        onNone: () => ({ ...report, complete: true as const }),
-        onSome: (at) => ({ ...report, complete: false as const, next: at() })
-      })
-    })
-
 /** All operations of a list, for filters that are not validated yet. */
 export const operations = <A>(shape: ListShape<A>) => ({
   items: items(shape),
   pages: pages(shape),
   page: page(shape),
-  first: first(shape),
   count: count(shape),
-  results: results(shape),
-  marked: marked(shape),
-  collect: collect(shape)
+  marked: marked(shape)
 })

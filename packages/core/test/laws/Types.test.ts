@@ -29,7 +29,7 @@ import {
   UploadSources
 } from "@stevedore/core"
 import * as DeepUploads from "@stevedore/core/Uploads"
-import type { Duration, Either, Layer, Option, Scope, Subscribable } from "effect"
+import type { Duration, Layer, Option, Scope, Subscribable } from "effect"
 import { Effect, Match, pipe, Schema, Stream } from "effect"
 import type * as List from "../../src/list/list.js"
 import * as Pages from "../../src/list/pages.js"
@@ -240,11 +240,8 @@ describe("the types of lists", () => {
     expectTypeOf(Lists.projects({ sort: "title:asc" })).toEqualTypeOf<Walked<Project>>()
     expectTypeOf(Lists.projects.pages()).toEqualTypeOf<Walked<Page.Page<Project>>>()
     expectTypeOf(Lists.projects.page()).toEqualTypeOf<Asked<Page.Page<Project>>>()
-    expectTypeOf(Lists.projects.first()).toEqualTypeOf<Asked<Option.Option<Project>>>()
     expectTypeOf(Lists.projects.count()).toEqualTypeOf<Asked<number>>()
-    expectTypeOf(Lists.projects.results()).toEqualTypeOf<Walked<Either.Either<Project, ListError.ItemInvalid>>>()
     expectTypeOf(Lists.projects.marked()).toEqualTypeOf<Walked<Checkpoints.Marked<Project>>>()
-    expectTypeOf(Lists.projects.collect({ atMost: 10 })).toEqualTypeOf<Asked<List.Collected<Project>>>()
     expectTypeOf(Lists.projects.untyped({ sort: "title:asc" })).toEqualTypeOf<Walked<Project>>()
     expectTypeOf(Lists.folderContents("id")()).toEqualTypeOf<Walked<ListRecords.FolderContent>>()
     expectTypeOf(Files.inspect("id")).toExtend<
@@ -261,13 +258,6 @@ describe("the types of lists", () => {
         ServiceApi.ServiceApi
       >
     >()
-  })
-
-  it("what was collected has a place to go on from exactly if it is not complete", () => {
-    type Complete = Extract<List.Collected<Project>, { readonly complete: true }>
-    type Incomplete = Extract<List.Collected<Project>, { readonly complete: false }>
-    expectTypeOf<Incomplete["next"]>().toEqualTypeOf<Checkpoints.Checkpoint>()
-    expectTypeOf<Complete>().not.toHaveProperty("next")
   })
 
   it("a checkpoint goes to a store and back into the walk", () => {
@@ -305,10 +295,6 @@ describe("the types of lists", () => {
 
   it("options that a walk cannot honour are refused", () => {
     const refused = () => [
-      // @ts-expect-error no end
-      Lists.projects.collect({}),
-      // @ts-expect-error it returns what is invalid
-      Lists.projects.results({ onInvalid: "skip" }),
       // @ts-expect-error a date, not its text
       Lists.data({ created_at: { gt: "2026-01-01" } }),
       // @ts-expect-error no filters

@@ -1,4 +1,5 @@
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Measure from "@stevedore/core/parts/measure"
 import { reveal } from "@stevedore/core/PresignedUrl"
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
@@ -6,7 +7,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
-import * as Measure from "../Measure.js"
 import type { Check, Finding, Found, Needs, Problem } from "./trial.js"
 import * as Trial from "./trial.js"
 

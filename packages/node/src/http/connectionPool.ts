@@ -1,4 +1,4 @@
-import { monotonicMillis } from "@stevedore/core/Timeouts"
+import { monotonicMillis } from "@stevedore/core/parts/timers"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

@@ -1,6 +1,6 @@
 import { toUrl } from "@effect/platform/HttpClientRequest"
-import { timer } from "@stevedore/core/Timeouts"
-import type * as Transport from "@stevedore/core/Transport"
+import { timer } from "@stevedore/core/parts/timers"
+import type * as Transport from "@stevedore/core/parts/transport"
 import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
 import * as Option from "effect/Option"

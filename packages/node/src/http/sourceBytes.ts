@@ -1,7 +1,7 @@
 import type { PutRequest } from "@stevedore/core/ObjectStorage"
+import * as Transport from "@stevedore/core/parts/transport"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { isSourceError, SourceUnreadable, withCause } from "@stevedore/core/SourceError"
-import * as Transport from "@stevedore/core/Transport"
 import type { SourceBody } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"

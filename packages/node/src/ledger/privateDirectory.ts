@@ -1,6 +1,6 @@
 import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
-import { monotonicMillis } from "@stevedore/core/Timeouts"
+import { monotonicMillis } from "@stevedore/core/parts/timers"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -341,8 +341,8 @@ const layer = (breach: Breach) => {
   return Layer.mergeAll(
     Layer.provide(Layer.merge(ServiceApi.layer, HttpObjectStorage.layer), Layer.merge(config, client)),
     TransferGate.layer({ shortestPause: 0 }),
-    Checksum.layerInForce,
-    Timeouts.layerInForce,
+    Layer.effect(Checksum.Algorithm, Checksum.Algorithm),
+    Layer.effect(Timeouts.Timeouts, Timeouts.Timeouts),
     atOnce
   ).pipe(Layer.provideMerge(Sandbox.layerMemory(options)))
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Downloads, Lists, RetryPolicy, Uploads, UploadSources } from "@stevedore/core"
+import { Downloads, RetryPolicy, Uploads, UploadSources } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import { Chunk, Effect, Stream } from "effect"
 
@@ -10,8 +10,7 @@ const source = UploadSources.fromBytes("minutes.txt", bytes)
 /** What a service of one's own has of them, once it is built: nothing of it needs the services any more. */
 const services = Effect.all({
   uploads: Uploads.make,
-  downloads: Downloads.make,
-  projects: Lists.provided(Lists.projects)
+  downloads: Downloads.make
 })
 
 const all = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<ReadonlyArray<A>, E> =>
@@ -33,26 +32,6 @@ describe("a service of one's own", () => {
         assert.deepStrictEqual(Buffer.concat(yield* all(section.bytes)), Buffer.from(bytes.subarray(3)))
       }
     }).pipe(Effect.scoped, Effect.provide(SandboxLayer.memory())))
-
-  it.effect("walks a list in each way with what it was built with", () =>
-    Effect.gen(function*() {
-      const { projects } = yield* services
-      const expected = yield* Stream.runCollect(Lists.projects())
-      const ids = Chunk.toReadonlyArray(expected).map(({ id }) => id)
-      assert.isNotEmpty(ids)
-      const each = {
-        items: all(Stream.map(projects(), ({ id }) => id)),
-        untyped: all(Stream.map(projects.untyped(), ({ id }) => id)),
-        pages: all(Stream.mapConcat(projects.pages({ pageSize: 2 }), ({ items }) => items.map(({ id }) => id))),
-        marked: all(Stream.map(projects.marked(), ({ item }) => item.id)),
-        results: all(Stream.mapEffect(projects.results(), Effect.map(({ id }) => id))),
-        page: Effect.map(projects.page(), ({ items }) => items.map(({ id }) => id)),
-        collect: Effect.map(projects.collect({ atMost: 1000 }), ({ items }) => items.map(({ id }) => id))
-      }
-      for (const [way, walked] of Object.entries(each)) assert.deepStrictEqual(yield* walked, ids, way)
-      assert.strictEqual(yield* projects.count(), ids.length)
-      assert.deepInclude(yield* projects.first(), { _tag: "Some" })
-    }).pipe(Effect.provide(SandboxLayer.memory({ projects: 5 }))))
 
   it.effect("does what its caller's references say", () =>
     Effect.gen(function*() {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, FastCheck } from "effect"
-import * as Measure from "../src/Measure.js"
+import * as Measure from "../../src/parts/measure.js"
 
 const sizes = FastCheck.integer({ min: 0, max: 10_000_000_000 })
 

@@ -28,7 +28,7 @@ export type {
    * @category models
    */
   Unanswered
-} from "./storage/send.js"
+} from "../storage/send.js"
 
 export {
   /**
@@ -43,7 +43,7 @@ export {
    * @internal
    */
   withoutRedirects
-} from "./storage/redirects.js"
+} from "../storage/redirects.js"
 
 export {
   /**
@@ -58,7 +58,7 @@ export {
    * @category answers
    */
   wordsOf
-} from "./storage/answer.js"
+} from "../storage/answer.js"
 
 export {
   /**
@@ -113,7 +113,7 @@ export {
    * @category models
    */
   type StorageTransport
-} from "./storage/transport.js"
+} from "../storage/transport.js"
 
 export {
   /**
@@ -164,7 +164,7 @@ export {
    * @category requests
    */
   uncoded
-} from "./storage/attempt.js"
+} from "../storage/attempt.js"
 
 export {
   /**
@@ -173,4 +173,4 @@ export {
    * @category answers
    */
   isStrong
-} from "./storage/range.js"
+} from "../storage/range.js"
