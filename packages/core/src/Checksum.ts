@@ -88,7 +88,7 @@ const decode64 = (value: string): Crc64 => {
 /**
  * CRC-32 as in zlib, PNG and S3, on top of a function that continues a checksum with more bytes.
  *
- * @category algorithms
+ * @internal
  */
 export const crc32With = (update: (crc: number, chunk: Uint8Array) => number): ChecksumAlgorithm => ({
   name: "crc32",
@@ -201,7 +201,7 @@ export const ofBytes = (algorithm: ChecksumAlgorithm, bytes: Uint8Array): Checks
  * The checksum of a whole file, from those of its parts in order. None if the algorithm cannot combine checksums, or if
  * a part has none.
  *
- * @category combinators
+ * @internal
  */
 export const combineAll = (
   algorithm: ChecksumAlgorithm,

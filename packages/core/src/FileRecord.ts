@@ -51,7 +51,7 @@ export interface FileRecord extends Schema.Schema.Type<typeof FileRecord> {}
  * Whether a record shows a file of this size that the service has: it has not failed, and its size, if the record has
  * one, is the same.
  *
- * @category predicates
+ * @internal
  */
 export const isThere = (record: FileRecord, size: number): boolean =>
   record.status !== "failed" && (record.size ?? size) === size

@@ -31,7 +31,7 @@ const isEntry = ([name, value]: readonly [string, unknown]): boolean =>
  * Metadata.isValid({ album: "Rotterdam 2026" }) // true
  * Metadata.isValid({ "an album": "Rotterdam" }) // false
  *
- * @category predicates
+ * @internal
  */
 export const isValid = (metadata: Metadata): boolean => {
   const entries = Object.entries(metadata)

@@ -132,7 +132,7 @@ export const putHeaders = (
  * there are any, the bytes are read once more, before they are sent. An algorithm that is not in `Checksum.Known` is an
  * error.
  *
- * @category constructors
+ * @internal
  */
 export const contentHeaders = <E, R>(
   url: PresignedUrl.PresignedUrl,

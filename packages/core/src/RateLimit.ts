@@ -104,7 +104,7 @@ export const layer = (gate: Service): Layer.Layer<never> => Layer.succeed(RateLi
 /**
  * Whether so little is left (less than a tenth) that requests that can wait should not be made.
  *
- * @category predicates
+ * @internal
  */
 export const isNearEnd = (status: Status): boolean => status.remaining < status.limit / 10
 
@@ -258,7 +258,7 @@ export {
    * How long a server asks to wait, by its `Retry-After`: seconds, or an HTTP date (RFC 9110, 10.2.3) relative to the
    * server's own `Date` if the response has one. A value that cannot be parsed, or lies in the past, is ignored.
    *
-   * @category constructors
+   * @internal
    */
   fromHeaders as retryAfter
 } from "./base/time.js"

@@ -298,7 +298,7 @@ export const make = (
  * {@link make}, but without a rate limit gate of its own, for a page: its calls are few, and one that is refused with
  * 429 waits as `Retry-After` says. A gate that is given by `RateLimit.layer` counts here too.
  *
- * @category constructors
+ * @internal
  */
 export const makeUngated = (
   options: Options

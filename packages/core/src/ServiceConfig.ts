@@ -92,7 +92,7 @@ const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|.+\.localhost)$/i
 /**
  * Whether a host, as in the `hostname` of a `URL`, is this machine, so that nothing sent there leaves it.
  *
- * @category predicates
+ * @internal
  */
 export const isThisMachine = (hostname: string): boolean => loopback.test(hostname)
 
@@ -122,7 +122,7 @@ const hostProblem = (text: string, { host, protocol }: URL): string | undefined 
  * URL: what a URL parser would first bend into one (other slashes, blanks, line breaks, other spellings of a host) is
  * refused, since a reader cannot tell where it leads.
  *
- * @category validation
+ * @internal
  */
 export const parseBaseUrl = (text: string, allowInsecureHttp = false): Either.Either<string, string> => {
   const hasScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(text)
@@ -165,7 +165,7 @@ const notTokens: ReadonlyArray<readonly [pattern: RegExp, problem: string]> = [
 /**
  * A normalized token, or a description of what is wrong with it, which never repeats it.
  *
- * @category validation
+ * @internal
  */
 export const parseToken = (
   token: Redacted.Redacted<string>

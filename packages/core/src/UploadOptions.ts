@@ -118,7 +118,7 @@ export const UploadOptions = /* #__PURE__ */ Schema.Struct({
  * UploadOptions.atLeastOne(Number(undefined), 3) // 3
  * UploadOptions.atLeastOne(-1, 3) // 1
  *
- * @category combinators
+ * @internal
  */
 export const atLeastOne: (wished: number | undefined, omitted: number) => number = wish.atLeastOne
 

@@ -61,7 +61,7 @@ export type UploadPlan =
 /**
  * `auto` uses multipart for files larger than this, in bytes: 64 MiB.
  *
- * @category constants
+ * @internal
  */
 export const defaultThreshold = 67_108_864
 
@@ -89,7 +89,7 @@ export interface Wishes {
 /**
  * The smallest number of parts for a size, so that none exceeds the maximum part size.
  *
- * @category planning
+ * @internal
  */
 export const fewestParts = (size: number, limits: ServiceProfile.ServiceProfile["limits"]): number =>
   Math.max(1, Math.ceil(size / limits.maximumPartSize))
@@ -98,7 +98,7 @@ export const fewestParts = (size: number, limits: ServiceProfile.ServiceProfile[
  * The largest number of parts for a size, so that all but the last can be equal, and only the last is below the minimum
  * part size.
  *
- * @category planning
+ * @internal
  */
 export const mostParts = (size: number, limits: ServiceProfile.ServiceProfile["limits"]): number => {
   const most = Math.ceil(size / limits.minimumPartSize)

@@ -32,7 +32,7 @@ export type UploadPhase = typeof UploadPhase.Type
 /**
  * Whether this phase is the last.
  *
- * @category predicates
+ * @internal
  */
 export const isOver = (phase: UploadPhase): boolean =>
   phase === "completed" || phase === "failed" || phase === "cancelled"

@@ -126,7 +126,7 @@ export {
    *
    * UploadSource.charactersIn("🚢.mp4") // 5
    *
-   * @category validation
+   * @internal
    */
   charactersIn,
   /**
@@ -141,13 +141,13 @@ export {
    * UploadSource.checkDescription("interview.mp4", "video/mp4") // passes
    * Either.mapLeft(UploadSource.checkDescription("", "video/mp4"), (error) => error.field) // "name"
    *
-   * @category validation
+   * @internal
    */
   checkDescription,
   /**
    * The largest file of an upload by the standard profile, in bytes: 10 GB.
    *
-   * @category validation
+   * @internal
    */
   size as largestSize
 } from "./source/limits.js"
