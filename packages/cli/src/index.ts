@@ -1,5 +1,3 @@
-export * as Progress from "./Progress.js"
-
 export * as Reports from "./Reports.js"
 
 export * as SandboxServer from "./SandboxServer.js"

@@ -144,6 +144,6 @@ export const doors = {
     }
   },
   cli: {
-    groups: { [start]: ["SandboxServer"], [tools]: ["Progress"], [records]: ["Reports"] }
+    groups: { [start]: ["SandboxServer"], [records]: ["Reports"] }
   }
 }

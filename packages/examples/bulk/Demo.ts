@@ -3,8 +3,8 @@ import { FileSystem } from "@effect/platform"
 import { PgClient } from "@effect/sql-pg"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Bulk, BulkSources } from "@stevedore/bulk"
-import * as Progress from "@stevedore/cli/Progress"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
+import * as Measure from "@stevedore/core/parts/measure"
 import { Clock, Console, Data, Duration, Effect, Layer, Option, Redacted, Schedule, Stream } from "effect"
 import { spawn } from "node:child_process"
 import { createRequire } from "node:module"
@@ -74,9 +74,9 @@ const board = (runners: ReadonlyArray<Runner>, startedAt: number) => (progress: 
       (runner) => Effect.map(heldBy(runner), (chunks) => `${runner.name} ${runner.fate()} (${chunks})`)
     )
     const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
-    const bar = Progress.drawn(Progress.percent(uploaded + failed, total), [[`${uploaded} of ${total} files`]], 60)
-    const left = Option.match(timeLeft, { onNone: () => "", onSome: (time) => `${Progress.duration(time)} left` })
-    yield* Console.log([`${Duration.toSeconds(took).toFixed(0).padStart(5)} s`, bar, ...standing, left].join("  "))
+    const done = `${Measure.percent(uploaded + failed, total)}%  ${uploaded} of ${total} files`
+    const left = Option.match(timeLeft, { onNone: () => "", onSome: (time) => `${Measure.duration(time)} left` })
+    yield* Console.log([`${Duration.toSeconds(took).toFixed(0).padStart(5)} s`, done, ...standing, left].join("  "))
   })
 
 /** What happens to the runners, and when. */

@@ -1,8 +1,8 @@
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import * as Progress from "@stevedore/cli/Progress"
 import { Lists, ServiceProfile, UploadLedger, Uploads, UploadSources } from "@stevedore/core"
 import { FileSource, NodeDownloads, NodeStevedore } from "@stevedore/node"
+import * as Measure from "@stevedore/core/parts/measure"
 import * as NodeServe from "@stevedore/server/NodeServe"
 import { Cause, Chunk, Console, Data, Duration, Effect, Layer, Option, Schema, Stream } from "effect"
 import * as SampleFiles from "./SampleFiles.js"
@@ -24,7 +24,7 @@ const row = (what: string, name: string, amount: string, ...details: ReadonlyArr
 const seconds = (took: Duration.Duration): string => `${Duration.toSeconds(took).toFixed(2).padStart(5)} s`
 
 const pace = (size: number, took: Duration.Duration): string =>
-  `${seconds(took)}   ${Progress.speed(size / Math.max(Duration.toSeconds(took), 0.001)).padStart(10)}`
+  `${seconds(took)}   ${Measure.speed(size / Math.max(Duration.toSeconds(took), 0.001)).padStart(10)}`
 
 const quarter = (confirmed: number, size: number): number => Math.floor((4 * confirmed) / size)
 
@@ -33,7 +33,7 @@ const showQuarters = (progress: Uploads.UploadHandle["progress"]) =>
     Stream.filter(({ confirmed, parts, phase }) => phase === "uploading" && parts.total > 1 && confirmed > 0),
     Stream.changesWith((before, now) => quarter(before.confirmed, now.size) === quarter(now.confirmed, now.size)),
     Stream.runForEach((now) =>
-      row("", "", Progress.bytes(now.confirmed), `${now.parts.confirmed} of ${now.parts.total} parts are in storage`)
+      row("", "", Measure.bytes(now.confirmed), `${now.parts.confirmed} of ${now.parts.total} parts are in storage`)
     )
   )
 
@@ -43,7 +43,7 @@ const upload = (path: string) =>
     const running = yield* Uploads.start(source)
     const [took, file] = yield* Effect.timed(Effect.zipRight(showQuarters(running.progress), running.await))
     const way = file.sent.parts === 1 ? "in a single PUT" : `in ${file.sent.parts} parts`
-    yield* row("uploaded", source.name, Progress.bytes(source.size), pace(source.size, took), way)
+    yield* row("uploaded", source.name, Measure.bytes(source.size), pace(source.size, took), way)
     return file.id
   }))
 
@@ -58,7 +58,7 @@ const download = (fileId: string, original: string, copy: string) =>
     yield* row(
       "downloaded",
       path.basename(original),
-      Progress.bytes(file.size),
+      Measure.bytes(file.size),
       pace(file.size, took),
       "identical, byte for byte"
     )
@@ -100,7 +100,7 @@ const demo = Effect.gen(function*() {
   yield* Effect.forEach(originals, (file) =>
     Effect.zipRight(
       SampleFiles.write(file.path, { seed: file.name, size: file.size }),
-      row("created", file.name, Progress.bytes(file.size))
+      row("created", file.name, Measure.bytes(file.size))
     ))
   const program = Effect.gen(function*() {
     const ids = yield* Effect.forEach(originals, (file) => Effect.map(upload(file.path), (id) => [id, file] as const))

@@ -32,6 +32,9 @@ export const errorsOf = (of: string, modules: ReadonlyArray<object>): ReadonlyAr
   return Array.from(new Set(exported.filter(isErrorClass)), (value) => describedBy(of, value))
 }
 
+// What stands for several failures is of the kind of these
+const ofMany = new Set(["FilesFailed", "JobFailed"])
+
 const kinds = new Set<unknown>(ErrorKind.ErrorKind.literals)
 
 const linesOf = (value: unknown) =>
@@ -94,8 +97,9 @@ export const laws = (errors: ReadonlyArray<ErrorClass>) => {
     const found = Arr.dedupe(
       fc.sample(values, 20).map((error) => Predicate.hasProperty(error, "kind") ? error.kind : undefined)
     )
+    assert.isTrue(found.every((kind) => kinds.has(kind)), found.join())
+    if (ofMany.has(tag)) return
     assert.lengthOf(found, 1)
-    assert.isTrue(kinds.has(found[0]), String(found[0]))
     if (of === "core") {
       assert.strictEqual(
         found[0],

@@ -1,10 +1,10 @@
 import * as Measure from "@stevedore/core/parts/measure"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import type { Standing } from "../print/bulkReports.js"
 import { margin, type TerminalSize } from "../print/output.js"
 import * as Printable from "../print/printable.js"
 import * as ProgressBar from "../print/progressBar.js"
+import type { Standing } from "../print/reports.js"
 
 /** A job and how far it is. */
 export interface Shown {

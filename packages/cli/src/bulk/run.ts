@@ -29,9 +29,9 @@ import { pathToFileURL } from "node:url"
 import * as Configuration from "../connection/configuration.js"
 import { again } from "../options/commandWords.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
-import * as BulkReports from "../print/bulkReports.js"
 import { messageOf } from "../print/message.js"
 import { Output, type OutputFailed } from "../print/output.js"
+import * as Reports from "../print/reports.js"
 import * as Table from "../print/table.js"
 import * as BulkBoard from "./board.js"
 import type { Place } from "./model.js"
@@ -177,7 +177,7 @@ const runner = (options: Options) =>
 const print = (jobs: ReadonlyArray<BulkBoard.Shown>, json: boolean) =>
   Effect.flatMap(Output, (output) =>
     json
-      ? output.json(jobs.map(({ name, standing }) => BulkReports.job(name, standing)))
+      ? output.json(jobs.map(({ name, standing }) => Reports.job(name, standing)))
       : Table.print(columns, jobs.map(BulkBoard.row)))
 
 const columns: ReadonlyArray<Table.Column> = [
@@ -261,7 +261,7 @@ const watchedAll = (options: Options, goesOn: (jobs: ReadonlyArray<BulkBoard.Sho
     )
   }).pipe(Effect.scoped)
 
-const end = (job: Jobs.Job, standing: BulkReports.Standing, options: Options) =>
+const end = (job: Jobs.Job, standing: Reports.Standing, options: Options) =>
   Effect.gen(function*() {
     // the last line of the progress was that of the end
     if (!options.json) yield* print([{ name: job.name, standing }], false)
@@ -347,7 +347,7 @@ const failures = (job: Jobs.Job, json: boolean) =>
       Stream.runFoldEffect(0, (sum, group) =>
         Effect.as(
           json
-            ? output.json(Chunk.toReadonlyArray(group).map(({ error, path }) => BulkReports.failed(path, error)))
+            ? output.json(Chunk.toReadonlyArray(group).map(({ error, path }) => Reports.failed({ path }, error)))
             : Table.print(
               failureColumns,
               Chunk.toReadonlyArray(group).map(({ error, path }) => [path, error._tag, messageOf(error)]),

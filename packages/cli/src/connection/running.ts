@@ -4,16 +4,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { Limited } from "../print/schemas.js"
 
 /** What a running command says of itself. */
-export const Running = Schema.Struct({
-  pid: Schema.Int.pipe(Schema.positive()),
-  command: Schema.String,
-  /** As it was written. */
-  limit: Schema.String,
-  /** In force now, in bytes per second; null if there is no limit. */
-  rate: Schema.NullOr(Schema.Number)
-}).annotations({ identifier: "Running" })
+export const Running = Limited.omit("type").annotations({ identifier: "Running" })
 
 export type Running = typeof Running.Type
 

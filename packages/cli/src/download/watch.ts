@@ -5,7 +5,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { basename } from "node:path"
 import * as UploadBoard from "../files/board.js"
-import type { Counts } from "../files/standings.js"
+import type { Counts } from "../files/outcomes.js"
 import { margin, Output, type TerminalSize } from "../print/output.js"
 import * as ProgressBar from "../print/progressBar.js"
 

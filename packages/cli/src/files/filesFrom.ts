@@ -6,7 +6,7 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { readFile } from "../options/inputFile.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
-import * as ReportStatus from "./reportStatus.js"
+import { complete } from "./reportFile.js"
 import * as SeparatedValues from "./separatedValues.js"
 import * as StandardInput from "./standardInput.js"
 
@@ -58,7 +58,7 @@ const rowOf = (record: { readonly [name: string]: unknown }, first: ReadonlyArra
   const ranked = values("what").sort(([one], [other]) => rankOf(one) - rankOf(other))
   const text = (column: Column) => Option.fromNullable(values(column)[0]).pipe(Option.map(([, value]) => shown(value)))
   // the row of a report that says that each file of its command has one is about none of them
-  const what = ranked[0]?.[1] ?? (Option.contains(text("status"), ReportStatus.complete) ? "" : undefined)
+  const what = ranked[0]?.[1] ?? (Option.contains(text("status"), complete) ? "" : undefined)
   return Option.map(Option.fromNullable(what), (what) => ({
     what: shown(what),
     name: text("name"),

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
-import type * as UploadReports from "../print/uploadReports.js"
+import type { SkipReason } from "../print/reports.js"
 import type { Row } from "./filesFrom.js"
 
 /** A file to upload. */
@@ -37,9 +37,6 @@ export interface FileToUpload {
   /** Why it cannot be uploaded, if this was noticed while its directory was read. */
   readonly refused: Option.Option<SourceError>
 }
-
-/** Why a file is not uploaded although nothing failed. */
-export type SkipReason = typeof UploadReports.Skipped.Type["reason"]
 
 /** What is in a directory and is not uploaded, without being a failure. */
 export interface SkippedEntry {

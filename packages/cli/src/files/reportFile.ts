@@ -7,10 +7,8 @@ import { dirname, extname } from "node:path"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { messageOf } from "../print/message.js"
 import * as PlatformWords from "../print/platformWords.js"
-import type { Outcome } from "./outcome.js"
-import { pathOf } from "./outcome.js"
+import type { Outcome } from "./outcomes.js"
 import type { FileToUpload } from "./paths.js"
-import * as ReportStatus from "./reportStatus.js"
 import * as SeparatedValues from "./separatedValues.js"
 
 const columns = [
@@ -39,20 +37,31 @@ const described = ({ row }: FileToUpload): Row => ({
   })
 })
 
-const rowOf = (outcome: Outcome): Row => {
+/** The status in a report of a file that was chosen, and not tried, or not to its end. */
+export const notTried = "not-tried"
+
+/** The status of the row, without a path, that says that every chosen file has a row. */
+export const complete = "complete"
+
+type Ended = Outcome<FileToUpload>
+
+const pathOf = (outcome: Ended): string => outcome._tag === "Skipped" ? outcome.path : outcome.input.path
+
+const rowOf = (outcome: Ended): Row => {
   const path = pathOf(outcome)
   switch (outcome._tag) {
-    case "Uploaded": {
-      const { file, report, sent } = outcome
+    case "Done": {
+      const { fileId, input, moved, report: { bytes, seconds, ...report } } = outcome
+      const checksum = "checksum" in report ? report.checksum : null
       return {
         path,
         status: "uploaded",
-        file_id: report.file.id,
-        ...described(file),
-        bytes: report.bytes,
-        bytes_sent: sent,
-        seconds: report.seconds,
-        ...(report.checksum === null ? {} : { checksum: `${report.checksum.algorithm}:${report.checksum.value}` })
+        file_id: fileId,
+        ...described(input),
+        bytes,
+        bytes_sent: moved,
+        seconds,
+        ...(checksum === null ? {} : { checksum: `${checksum.algorithm}:${checksum.value}` })
       }
     }
     case "Skipped":
@@ -66,17 +75,17 @@ const rowOf = (outcome: Outcome): Row => {
       return {
         path,
         status: "failed",
-        ...described(outcome.file),
+        ...described(outcome.input),
         error: outcome.error._tag,
         message: messageOf(outcome.error)
       }
     case "NotTried":
-      return { path, status: ReportStatus.notTried, ...described(outcome.file) }
+      return { path, status: notTried, ...described(outcome.input) }
   }
 }
 
 /** Writes what became of a file. */
-export type ReportFile = (outcome: Outcome) => Effect.Effect<void>
+export type ReportFile = (outcome: Ended) => Effect.Effect<void>
 
 const tables: ReadonlySet<string> = new Set([".csv"])
 
@@ -141,9 +150,9 @@ export const make = (
         const lineOf = (row: Row): string =>
           `${isTable ? SeparatedValues.line(columns.map((name) => String(row[name] ?? ""))) : JSON.stringify(row)}\n`
         const header = isTable ? `${SeparatedValues.line(columns)}\n` : ""
-        const mark = lineOf({ status: ReportStatus.complete })
+        const mark = lineOf({ status: complete })
         // by the path, in the order in which they were chosen
-        const rows = new Map(files.map((one) => [one.path, lineOf(rowOf({ _tag: "NotTried", file: one }))]))
+        const rows = new Map(files.map((one) => [one.path, lineOf(rowOf({ _tag: "NotTried", input: one }))]))
         let warned = false
         const warn = (error: { readonly message: string }) =>
           Effect.suspend(() => {

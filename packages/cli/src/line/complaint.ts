@@ -14,7 +14,7 @@ import * as Printable from "../print/printable.js"
  */
 export const ofError = (error: unknown): Option.Option<string> => {
   if (error instanceof OutputFailed && error.closed) return Option.none()
-  if (Predicate.isTagged(error, "UploadsFailed") && Predicate.hasProperty(error, "files") && error.files === 1) {
+  if (Predicate.isTagged(error, "FilesFailed") && Predicate.hasProperty(error, "files") && error.files === 1) {
     return Option.none()
   }
   return Option.some(messageOf(error))

@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import * as AskedToEnd from "../print/askedToEnd.js"
 import { OutputFailed } from "../print/output.js"
 import * as Reports from "../print/reports.js"
+import type { CommandFailed } from "../print/schemas.js"
 
 const isKind = Schema.is(ErrorKind.ErrorKind)
 
@@ -20,7 +21,7 @@ const isError = (error: unknown): error is Reports.KnownError =>
 export const reportOf = (
   cause: Cause.Cause<unknown>,
   said: Option.Option<string>
-): Option.Option<typeof Reports.CommandFailed.Type> => {
+): Option.Option<typeof CommandFailed.Type> => {
   const error = Option.getOrUndefined(Cause.failureOption(cause))
   if (AskedToEnd.isIn(cause) || (error instanceof OutputFailed && error.closed)) return Option.none()
   if (isError(error)) return Option.some({ type: "failed", error: Reports.failure(error) })

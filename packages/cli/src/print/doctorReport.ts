@@ -1,67 +1,9 @@
 /** What `stevedore doctor` finds: one line per check, and one at the end. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
-import { checkIds } from "@stevedore/node/Diagnosis"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./exitCode.js"
 import * as Printable from "./printable.js"
-
-/** The names of the checks, in order. */
-export const CheckId = Schema.Literal("configuration", ...checkIds).annotations({ identifier: "CheckId" })
-
-export type CheckId = typeof CheckId.Type
-
-/**
- * How a check ended. `warning`: it works, but may surprise later. `skipped`: it could not be tried, or was not
- * requested.
- */
-export const CheckReport = Schema.Struct({
-  type: Schema.Literal("check"),
-  check: CheckId,
-  title: Schema.String,
-  outcome: Schema.Literal("passed", "warning", "failed", "skipped"),
-  /** What was found. */
-  found: Schema.String,
-  /** What to do; empty if there is nothing to do. */
-  remedy: Schema.String
-}).annotations({ identifier: "CheckReport" })
-
-export type CheckReport = typeof CheckReport.Type
-
-/** The last line of `doctor --json`. */
-export const Diagnosis = Schema.Struct({
-  type: Schema.Literal("diagnosis"),
-  passed: Schema.Int,
-  warnings: Schema.Int,
-  failed: Schema.Int,
-  skipped: Schema.Int,
-  /** What this run left behind at the service. */
-  left: Schema.Array(Schema.Struct({
-    fileId: Schema.String,
-    /** `file` stays until it is deleted at the service; the service collects a `session` after about a day. */
-    kind: Schema.Literal("file", "session"),
-    bytes: Schema.Number
-  }))
-}).annotations({ identifier: "Diagnosis" })
-
-export type Diagnosis = typeof Diagnosis.Type
-
-/** What `doctor --write-profile` has found out, before the checks are run with it. */
-export const ProfileReport = Schema.Struct({
-  type: Schema.Literal("profile"),
-  /** The fields of a profile file that differ from the profile that was given. */
-  profile: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
-  /** What could not be found out: the field of the profile, and what belongs there. */
-  questions: Schema.Array(Schema.String),
-  /** What nothing that the service answers shows: the field of the profile, and what is assumed. */
-  assumed: Schema.Array(Schema.String)
-}).annotations({ identifier: "ProfileReport" })
-
-export type ProfileReport = typeof ProfileReport.Type
-
-/** A line of `doctor --json`. */
-export const DoctorReport = Schema.Union(CheckReport, ProfileReport, Diagnosis).annotations({
-  identifier: "DoctorReport"
-})
+import { CheckId, type CheckReport, type Diagnosis } from "./schemas.js"
 
 /** Some checks failed. Each failure was already printed. */
 export class ChecksFailed extends Schema.TaggedError<ChecksFailed>("@stevedore/cli/ChecksFailed")("ChecksFailed", {

@@ -15,8 +15,8 @@ import * as Predicate from "effect/Predicate"
 import * as EffectRecord from "effect/Record"
 import * as Schema from "effect/Schema"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
-import type { ProfileReport } from "../print/doctorReport.js"
 import { Output, type OutputFailed } from "../print/output.js"
+import type { ProfileReport } from "../print/schemas.js"
 
 /** Not everything about the service could be found out. What is missing was already printed. */
 export class ProfileIncomplete

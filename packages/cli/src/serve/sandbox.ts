@@ -19,7 +19,7 @@ import { ProgramName } from "../options/commandWords.js"
 import { readFile } from "../options/inputFile.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { Output, type OutputFailed } from "../print/output.js"
-import type { Listening } from "../print/reports.js"
+import type { Listening } from "../print/schemas.js"
 import * as FaultFile from "./faultFile.js"
 
 /** The options of the command. */

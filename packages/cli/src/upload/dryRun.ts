@@ -8,7 +8,7 @@ import type { FileToUpload } from "../files/paths.js"
 import * as Forecast from "../print/forecast.js"
 import { Output } from "../print/output.js"
 import * as Printable from "../print/printable.js"
-import type * as UploadReports from "../print/uploadReports.js"
+import type { Plan, Planned } from "../print/schemas.js"
 
 /** What is known before anything is sent. */
 interface Planned {
@@ -57,12 +57,12 @@ export const tell = ({ calls: perFile, files }: Planned, json: boolean) =>
     const timeOfBytes = Number.isFinite(rate) ? Option.some(Duration.seconds(bytes / rate)) : Option.none()
     const by = Option.map(longer(timeOfBytes, calls, limit), (left) => left.by)
     if (json) {
-      const planned = files.map(({ path, size }): typeof UploadReports.Planned.Type => ({
+      const planned = files.map(({ path, size }): typeof Planned.Type => ({
         type: "planned",
         path,
         bytes: size
       }))
-      const plan: typeof UploadReports.Plan.Type = {
+      const plan: typeof Plan.Type = {
         type: "plan",
         files: files.length,
         bytes,

@@ -6,8 +6,8 @@ import * as Running from "../connection/running.js"
 import { invalid } from "../options/invalidInput.js"
 import * as LimitRate from "../options/limitRate.js"
 import { Output } from "../print/output.js"
+import type { Limited } from "../print/schemas.js"
 import * as Table from "../print/table.js"
-import type * as UploadReports from "../print/uploadReports.js"
 import type * as Given from "./options.js"
 
 const columns: ReadonlyArray<Table.Column> = [
@@ -16,14 +16,6 @@ const columns: ReadonlyArray<Table.Column> = [
   { header: "NOW", width: 12 },
   { header: "LIMIT", width: undefined, spare: true }
 ]
-
-const reportOf = ({ command, limit, pid, rate }: Running.Running): typeof UploadReports.Limited.Type => ({
-  type: "limit",
-  pid,
-  command,
-  limit,
-  rate
-})
 
 const rowOf = ({ command, limit, pid, rate }: Running.Running): ReadonlyArray<string> => [
   String(pid),
@@ -68,7 +60,7 @@ export const run = ({ json, rate }: Given.Limiting) =>
     const running = Option.match(register, { onNone: () => Effect.succeed([]), onSome: ({ all }) => all })
     if (Option.isSome(register) && Option.isSome(wanted)) yield* change(register.value, yield* running, wanted.value)
     const now = yield* running
-    if (json) return yield* output.json(now.map(({ running }) => reportOf(running)))
+    if (json) return yield* output.json(now.map(({ running }): typeof Limited.Type => ({ type: "limit", ...running })))
     if (now.length === 0) return yield* output.note("No upload or download is running")
     yield* Table.print(columns, now.map(({ running }) => rowOf(running)))
   })

@@ -10,15 +10,7 @@ import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 import { dirname } from "node:path"
 import * as JsonLines from "../files/jsonLines.js"
-import { UploadedFile } from "../print/uploadedFile.js"
-
-export {
-  /**
-   * A file that was uploaded: one line of the manifest. It has neither a token nor a URL with a query, and nothing of
-   * the service's record but the id.
-   */
-  UploadedFile
-}
+import { UploadedFile } from "../print/schemas.js"
 
 const Forgotten = Schema.Struct({ path: Schema.String, service: Schema.String, forgotten: Schema.Literal(true) })
 

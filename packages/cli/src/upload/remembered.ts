@@ -11,7 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
-import type * as Manifest from "./manifest.js"
+import type { UploadedFile } from "../print/schemas.js"
 
 /**
  * A time in milliseconds as an ISO 8601 date; null for one that a date cannot represent, such as some file systems have.
@@ -31,14 +31,14 @@ export interface Described {
  * Whether the service was told of the file what it is to be told now. A name that follows from how the file was named on
  * the command line does not count: the same file is not sent twice because its folder was named instead of it.
  */
-export const isDescribedAs = (file: Manifest.UploadedFile, { mediaType, name }: Described): boolean =>
+export const isDescribedAs = (file: UploadedFile, { mediaType, name }: Described): boolean =>
   (name === undefined || name === file.name) && (mediaType === undefined || mediaType === file.mediaType)
 
 /**
  * Whether a file still has the size and the date that it had. Its device and inode do not count: they change when a disk
  * is mounted again, or a backup restored.
  */
-export const isUnchanged = (file: Manifest.UploadedFile, fingerprint: SourceFingerprint): boolean =>
+export const isUnchanged = (file: UploadedFile, fingerprint: SourceFingerprint): boolean =>
   file.fingerprint.kind === fingerprint.kind && file.size === fingerprint.size &&
   file.fingerprint.modified === fingerprint.modified && file.fingerprint.sample === fingerprint.sample
 
@@ -47,7 +47,7 @@ export const isUnchanged = (file: Manifest.UploadedFile, fingerprint: SourceFing
  * counts as changed.
  */
 export const isSameContent = (
-  file: Manifest.UploadedFile,
+  file: UploadedFile,
   source: RepeatableSource
 ): Effect.Effect<boolean, SourceError> =>
   Effect.gen(function*() {
@@ -67,8 +67,8 @@ export const isSameContent = (
  * has failed or has another size.
  */
 export const stillThere = (
-  file: Manifest.UploadedFile
-): Effect.Effect<Option.Option<Manifest.UploadedFile>, ServiceError, ServiceApi> =>
+  file: UploadedFile
+): Effect.Effect<Option.Option<UploadedFile>, ServiceError, ServiceApi> =>
   Effect.flatMap(ServiceApi, (service) => service.file(file.fileId)).pipe(
     Effect.flatMap((record) =>
       Effect.map(now, (checkedAt) => isThere(record, file.size) ? Option.some({ ...file, checkedAt }) : Option.none())
@@ -86,7 +86,7 @@ const millisOf = (date: string): number =>
   Option.match(DateTime.make(date), { onNone: () => 0, onSome: ({ epochMillis }) => epochMillis })
 
 // A file that was there after a week is likely to be there tomorrow
-const isDue = (now: number) => ({ checkedAt, uploadedAt }: Manifest.UploadedFile): boolean => {
+const isDue = (now: number) => ({ checkedAt, uploadedAt }: UploadedFile): boolean => {
   const checked = millisOf(checkedAt)
   const trust = Math.min(longestTrust, Math.max(shortestTrust, checked - millisOf(uploadedAt)))
   return now - checked >= trust || checked > now
@@ -97,7 +97,7 @@ const isDue = (now: number) => ({ checkedAt, uploadedAt }: Manifest.UploadedFile
  * a day at least and 30 days at most, and up to 100 of the others, those first that were asked for the longest ago. If one
  * of them is gone, the caller asks for all.
  */
-export const worthAsking = <A extends { readonly known: Manifest.UploadedFile }>(
+export const worthAsking = <A extends { readonly known: UploadedFile }>(
   files: ReadonlyArray<A>,
   now: number
 ): ReadonlySet<A> => {

@@ -18,14 +18,14 @@ import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { basename } from "node:path"
-import type { Outcome } from "../files/outcome.js"
+import type { Outcome } from "../files/outcomes.js"
 import { type FileToUpload, standardInput } from "../files/paths.js"
 import * as StandardInput from "../files/standardInput.js"
-import type { Standings } from "../files/standings.js"
-import { Output, type OutputFailed, unlessClosed } from "../print/output.js"
+import { Output, type OutputFailed } from "../print/output.js"
 import * as Printable from "../print/printable.js"
 import type { FileError } from "../print/reports.js"
 import * as Reports from "../print/reports.js"
+import type { Completed, UploadedFile } from "../print/schemas.js"
 import * as HeldLedger from "./heldLedger.js"
 import { importing } from "./importing.js"
 import type * as Manifest from "./manifest.js"
@@ -60,19 +60,18 @@ export interface Run {
   /** What every file would fail with. */
   readonly refusal: Effect.Effect<Option.Option<FileError>>
   /** Hears how a file ended, which may be how all of them would. */
-  readonly heard: (outcome: Outcome) => Effect.Effect<void>
-  /** What became of each file. */
-  readonly standings: Standings<FileToUpload>
+  readonly heard: (outcome: Ended) => Effect.Effect<void>
   /** Tells how a file ended, and counts it. */
-  readonly tell: (outcome: Outcome) => Effect.Effect<void, OutputFailed, Output>
-  /** The files that were reported as uploaded. */
-  readonly reported: Set<FileToUpload>
+  readonly tell: (outcome: Ended) => Effect.Effect<void, OutputFailed, Output>
 }
+
+/** How a file ended. */
+export type Ended = Outcome<FileToUpload, typeof Completed.Type, FileError>
 
 /** A file that the manifest has, unchanged. */
 interface Known {
   readonly file: FileToUpload
-  readonly known: Manifest.UploadedFile
+  readonly known: UploadedFile
 }
 
 const describedAs = ({ row }: FileToUpload, { described }: Run): Remembered.Described => ({
@@ -99,7 +98,7 @@ const sourceOf = (
   })
 }
 
-const isSame = (known: Manifest.UploadedFile, source: UploadSource, run: Run) =>
+const isSame = (known: UploadedFile, source: UploadSource, run: Run) =>
   source._tag === "OneShotSource"
     ? Effect.succeed(false)
     : run.check
@@ -108,7 +107,7 @@ const isSame = (known: Manifest.UploadedFile, source: UploadSource, run: Run) =>
 
 const find = (file: FileToUpload, source: UploadSource, run: Run) =>
   Effect.gen(function*() {
-    if (run.again || file.path === standardInput) return Option.none<Manifest.UploadedFile>()
+    if (run.again || file.path === standardInput) return Option.none<UploadedFile>()
     const found = Option.filter(
       yield* run.manifest.find(file.real),
       (known) => Remembered.isDescribedAs(known, describedAs(file, run))
@@ -121,10 +120,10 @@ const find = (file: FileToUpload, source: UploadSource, run: Run) =>
 const uploadedOf = (
   file: FileToUpload,
   source: UploadSource,
-  report: typeof Reports.Completed.Type,
+  { checksum, file: { id: fileId } }: typeof Completed.Type,
   { service }: Run,
   date: string
-): Manifest.UploadedFile => ({
+): UploadedFile => ({
   path: file.real,
   name: source.name,
   mediaType: source.mediaType,
@@ -132,8 +131,8 @@ const uploadedOf = (
   modified: Remembered.isoOf(source.fingerprint.modified),
   fingerprint: source.fingerprint,
   service,
-  fileId: report.file.id,
-  checksum: report.checksum,
+  fileId,
+  checksum,
   uploadedAt: date,
   checkedAt: date
 })
@@ -143,7 +142,7 @@ const transfer = (
   source: UploadSource,
   run: Run,
   begun: () => void
-): Effect.Effect<Outcome, UploadError, Uploads.Requirements> =>
+): Effect.Effect<Ended, UploadError, Uploads.Requirements> =>
   Effect.gen(function*() {
     const startedAt = yield* Clock.currentTimeMillis
     const runtime = yield* Effect.runtime<never>()
@@ -166,7 +165,8 @@ const transfer = (
     if (file.path !== standardInput) {
       yield* run.manifest.add(uploadedOf(file, source, report, run, yield* Remembered.now))
     }
-    return { _tag: "Uploaded", file, report, took, sent, resumed: Math.max(0, report.bytes - sent) }
+    const resumed = Math.max(0, report.bytes - sent)
+    return { _tag: "Done", input: file, path: file.path, fileId: uploaded.id, report, took, moved: sent, resumed }
   })
 
 // Held by the scope, like the lock of the file's upload, but released after it: the next upload of the same file finds
@@ -183,11 +183,11 @@ const takeTurn = ({ turns }: Run, identity: string): Effect.Effect<void, never, 
 // Also of a file that was uploaded before: an earlier command may not have come so far
 const imported = (
   file: FileToUpload,
-  outcome: Outcome,
+  outcome: Ended,
   run: Run
-): Effect.Effect<Outcome, never, ServiceApi> => {
-  const finished = outcome._tag === "Uploaded"
-    ? Option.some({ fileId: outcome.report.file.id, name: outcome.report.file.name ?? file.path })
+): Effect.Effect<Ended, never, ServiceApi> => {
+  const finished = outcome._tag === "Done"
+    ? Option.some({ fileId: outcome.fileId, name: outcome.report.file.name ?? file.path })
     : outcome._tag === "Skipped"
     ? Option.map(outcome.fileId, (fileId) => ({ fileId, name: Option.getOrElse(file.name, () => basename(file.path)) }))
     : Option.none()
@@ -195,15 +195,15 @@ const imported = (
     onNone: () => Effect.succeed(outcome),
     onSome: ([{ fileId, name }, projectId]) =>
       Effect.match(importing({ file, fileId, name, projectId }, run.manifest), {
-        onFailure: (error): Outcome => ({ _tag: "Failed", file, error }),
+        onFailure: (error): Ended => ({ _tag: "Failed", input: file, error }),
         onSuccess: () => outcome
       })
   })
 }
 
-export const skippedAs = ({ file, known }: Known): Outcome => ({
+export const skippedAs = ({ file, known }: Known): Ended => ({
   _tag: "Skipped",
-  file,
+  input: file,
   path: file.path,
   reason: "uploaded",
   fileId: Option.some(known.fileId)
@@ -211,7 +211,7 @@ export const skippedAs = ({ file, known }: Known): Outcome => ({
 
 // With the lock in hand, what another process has uploaded meanwhile is in the manifest: then the file counts as locked.
 const unlessUploaded = (file: FileToUpload, source: UploadSource, run: Run) => {
-  const uploaded = Effect.orElseSucceed(find(file, source, run), () => Option.none<Manifest.UploadedFile>())
+  const uploaded = Effect.orElseSucceed(find(file, source, run), () => Option.none<UploadedFile>())
   return {
     ledger: (ledger: UploadLedger.Service): UploadLedger.Service => ({
       ...ledger,
@@ -240,7 +240,7 @@ const send = (
   file: FileToUpload,
   run: Run,
   begun: () => void
-): Effect.Effect<Outcome, FileError, Uploads.Requirements | Scope.Scope | Output> =>
+): Effect.Effect<Ended, FileError, Uploads.Requirements | Scope.Scope | Output> =>
   Effect.gen(function*() {
     const source = yield* sourceOf(file, run)
     if (source._tag === "OneShotSource") yield* tellOnce(file)
@@ -253,18 +253,17 @@ const send = (
     )
   })
 
-const tellEnd = (file: FileToUpload, outcome: Outcome, run: Run) =>
+const tellEnd = (file: FileToUpload, outcome: Ended, run: Run) =>
   Effect.gen(function*() {
     yield* run.heard(outcome)
-    yield* run.watch.settle(file, outcome._tag === "NotTried" ? "Skipped" : outcome._tag)
-    yield* unlessClosed(run.tell(outcome))
-    if (outcome._tag !== "Failed") run.reported.add(file)
+    yield* run.watch.settle(file, outcome._tag)
+    yield* run.tell(outcome)
   })
 
 const settled = <R>(
   file: FileToUpload,
   run: Run,
-  sending: Effect.Effect<Outcome, FileError, R>
+  sending: Effect.Effect<Ended, FileError, R>
 ) =>
   Effect.gen(function*() {
     const { keep, ledger, settle } = yield* HeldLedger.make
@@ -275,7 +274,7 @@ const settled = <R>(
     )
     const outcome = yield* Effect.match(Effect.provideService(tried, UploadLedger.UploadLedger, ledger), {
       onSuccess: (outcome) => outcome,
-      onFailure: (error): Outcome => ({ _tag: "Failed", file, error })
+      onFailure: (error): Ended => ({ _tag: "Failed", input: file, error })
     })
     const finished = yield* imported(file, outcome, run)
     yield* tellEnd(file, finished, run)
@@ -347,7 +346,7 @@ const recognize = (file: FileToUpload, run: Run) =>
     // most commands know nothing of their files: those are inspected when it is their turn
     if (run.again || Option.isNone(yield* run.manifest.find(file.real))) return { file, known: Option.none() }
     const known = Effect.scoped(Effect.flatMap(sourceOf(file, run), (source) => find(file, source, run)))
-    return { file, known: yield* Effect.orElseSucceed(known, () => Option.none<Manifest.UploadedFile>()) }
+    return { file, known: yield* Effect.orElseSucceed(known, () => Option.none<UploadedFile>()) }
   })
 
 export const recognizeAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>

@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as FilesFrom from "../files/filesFrom.js"
 import * as UploadPaths from "../files/paths.js"
-import * as ReportStatus from "../files/reportStatus.js"
+import { notTried } from "../files/reportFile.js"
 import { readFile, warnOfOthers } from "../options/inputFile.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import * as Choosing from "./choosing.js"
@@ -29,7 +29,7 @@ const rowsOf = (file: Option.Option<string>, nul: boolean) =>
   })
 
 const isToRetry = ({ status }: FilesFrom.Row): boolean =>
-  Option.exists(status, (one) => one === "failed" || one === ReportStatus.notTried)
+  Option.exists(status, (one) => one === "failed" || one === notTried)
 
 // Whatever proves that there is nothing to do proves first what it is
 const retried = (file: Option.Option<string>): Effect.Effect<

@@ -8,8 +8,8 @@ import * as UploadPaths from "../files/paths.js"
 import { invalid } from "../options/invalidInput.js"
 import { Output } from "../print/output.js"
 import * as PlatformWords from "../print/platformWords.js"
+import type { Uploaded, UploadedFile } from "../print/schemas.js"
 import * as Table from "../print/table.js"
-import * as UploadReports from "../print/uploadReports.js"
 import * as Manifest from "./manifest.js"
 import type * as Given from "./options.js"
 
@@ -24,12 +24,12 @@ const below = (path: string) =>
     const plain = (text: string): string => text.normalize("NFC")
     const names = [plain(real), plain(path)]
     const directory = plain(real.endsWith(sep) ? real : `${real}${sep}`)
-    return (file: Manifest.UploadedFile): boolean =>
+    return (file: UploadedFile): boolean =>
       names.includes(plain(file.path)) || plain(file.path).startsWith(directory) || file.fileId === path
   })
 
 /** A remembered file as columns: id, path, size, and when it was uploaded. */
-const row = ({ fileId, path, size, uploadedAt }: Manifest.UploadedFile): ReadonlyArray<string> => [
+const row = ({ fileId, path, size, uploadedAt }: UploadedFile): ReadonlyArray<string> => [
   fileId,
   path,
   Measure.bytes(size),
@@ -53,7 +53,9 @@ const list = ({ json, path }: Given.Finished) =>
     const output = yield* Output
     const isWanted = Option.isSome(path) ? yield* below(path.value) : () => true
     const files = (yield* all).filter(isWanted)
-    yield* json ? output.json(files.map(UploadReports.uploaded)) : Table.print(columns, files.map(row))
+    yield* json
+      ? output.json(files.map((file) => ({ type: "uploaded", ...file } satisfies typeof Uploaded.Type)))
+      : Table.print(columns, files.map(row))
     if (files.length === 0 && !json) yield* output.note("Nothing was uploaded from there")
   })
 

@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as UploadBoard from "../files/board.js"
+import type { Outcome } from "../files/outcomes.js"
 import type { FileToUpload } from "../files/paths.js"
 import { Output } from "../print/output.js"
 import * as Printable from "../print/printable.js"
@@ -30,9 +31,7 @@ export interface UploadWatch {
     session: Pick<Extract<UploadEvent, { _tag: "SessionOpened" }>, "session" | "parts">
   ) => Effect.Effect<void> | undefined
   /** A file was uploaded, or failed: it counts as settled from now on. One that was skipped no longer counts at all. */
-  readonly settle: (file: Shown, outcome: "Uploaded" | "Skipped" | "Failed") => Effect.Effect<void>
-  /** How many files were uploaded. */
-  readonly done: Effect.Effect<number>
+  readonly settle: (file: Shown, outcome: Outcome<FileToUpload>["_tag"]) => Effect.Effect<void>
 }
 
 interface Followed {
@@ -69,7 +68,7 @@ export const make = (
     const output = yield* Output
     const followed = new Map<Shown, Followed>()
     let size = files.reduce((sum, file) => sum + file.size, 0)
-    const counts = { Uploaded: 0, Skipped: 0, Failed: 0, settled: 0, sent: 0 }
+    const counts = { Done: 0, Skipped: 0, Failed: 0, NotTried: 0, settled: 0, sent: 0 }
     let samples: ReadonlyArray<Sample> = []
 
     const active = Effect.suspend(() =>
@@ -83,7 +82,7 @@ export const make = (
     )
 
     const timeOfCalls = Effect.suspend(() => {
-      const left = files.length - counts.Uploaded - counts.Skipped - counts.Failed
+      const left = files.length - counts.Done - counts.Skipped - counts.Failed
       const made = [...followed.values()].filter(({ isOpen }) => isOpen).length
       return calls.time(calls.perFile * left - made)
     })
@@ -94,7 +93,7 @@ export const make = (
       const now = yield* active
       const standing: UploadBoard.Board = {
         active: now,
-        files: { total: files.length - counts.Skipped, done: counts.Uploaded, failed: counts.Failed },
+        files: { total: files.length - counts.Skipped, done: counts.Done, failed: counts.Failed },
         size,
         settled: counts.settled,
         speed: Option.none(),
@@ -167,7 +166,6 @@ export const make = (
           counts[outcome] += 1
           if (outcome === "Skipped") size -= file.size
           else counts.settled += file.size
-        }),
-      done: Effect.sync(() => counts.Uploaded + counts.Skipped)
+        })
     }
   })

@@ -5,10 +5,10 @@ import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import { FaultScript, type SandboxOptions } from "@stevedore/testing"
 import { ConfigProvider, Deferred, Effect, Exit, Option, Redacted, Schema } from "effect"
 import * as Program from "../../src/line/program.js"
-import * as DoctorReport from "../../src/print/doctorReport.js"
+import * as Schemas from "../../src/print/schemas.js"
 import { type Environment, invoke, jsonLines, sinkOf } from "./invoke.js"
 
-const decode = Schema.decodeUnknownSync(Schema.Array(DoctorReport.DoctorReport), { onExcessProperty: "error" })
+const decode = Schema.decodeUnknownSync(Schema.Array(Schemas.DoctorReport), { onExcessProperty: "error" })
 
 const origin = "https://app.example"
 
@@ -23,7 +23,7 @@ const examine = (env: Environment, words: ReadonlyArray<string> = ["--origin", o
     const reports = decode(jsonLines(ended.stdout))
     const checks = reports.flatMap((report) => report.type === "check" ? [report] : [])
     const diagnosis = reports.find((report) => report.type === "diagnosis")
-    const named = (outcome: DoctorReport.CheckReport["outcome"]) =>
+    const named = (outcome: Schemas.CheckReport["outcome"]) =>
       checks.filter((one) => one.outcome === outcome).map(({ check }) => check)
     return { ...ended, checks, named, diagnosis }
   })
@@ -37,7 +37,12 @@ const withSandbox = (behaviour: Partial<SandboxOptions.Options>, words?: Readonl
   }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 
 const failing: ReadonlyArray<
-  readonly [DoctorReport.CheckId, Partial<SandboxOptions.Options>, RegExp, ReadonlyArray<DoctorReport.CheckId>]
+  readonly [
+    typeof Schemas.CheckId.Type,
+    Partial<SandboxOptions.Options>,
+    RegExp,
+    ReadonlyArray<typeof Schemas.CheckId.Type>
+  ]
 > = [
   ["token", { faults: FaultScript.on("tokenInfo").answer(500) }, /ServiceUnavailable/, []],
   ["clock", { faults: FaultScript.clockSkew("20 minutes", "ahead") }, /20m behind the service's/, []],
@@ -78,7 +83,7 @@ describe("stevedore doctor", () => {
     Effect.gen(function*() {
       const { breaches, checks, code, diagnosis, named, stderr } = yield* withSandbox({})
       assert.deepStrictEqual([code, stderr], [0, ""])
-      assert.deepStrictEqual(checks.map(({ check }) => check), [...DoctorReport.CheckId.literals])
+      assert.deepStrictEqual(checks.map(({ check }) => check), [...Schemas.CheckId.literals])
       assert.deepStrictEqual([named("failed"), named("skipped")], [[], []])
       assert.deepStrictEqual(
         diagnosis?.type === "diagnosis" ? diagnosis.left.map(({ kind }) => kind) : [],

@@ -71,8 +71,9 @@ describe("with --json, the last line of standard error is the failure", () => {
     }))
 
   it.live.each<readonly [string, string, string]>([
-    [`upload ${file}`, "UploadsFailed", "refused"],
-    [`upload ${file} /no/such/file`, "UploadsFailed", "refused"],
+    [`upload ${file}`, "FilesFailed", "tryLater"],
+    [`upload ${file} /no/such/file`, "FilesFailed", "tryLater"],
+    ["download a b", "FilesFailed", "tryLater"],
     ["download a --output /no/such/place", "TargetUnwritable", ""],
     ["file a", "ConnectionFailed", "tryLater"],
     ["download a", "ConnectionFailed", "tryLater"],
@@ -95,7 +96,8 @@ describe("with --json, the last line of standard error is the failure", () => {
     ["file a", 403, 1, "Forbidden"],
     ["list data", 400, 1, "RequestRejected"],
     ["list /v1/things", 200, 1, "InvalidResponse"],
-    [`upload ${file}`, 401, 3, "UploadsFailed"],
+    [`upload ${file}`, 401, 3, "FilesFailed"],
+    ["download a b", 401, 3, "FilesFailed"],
     ["doctor", 401, 3, "ChecksFailed"]
   ])("%s, answered with %d", ([line, status, exit, tag]) =>
     Effect.gen(function*() {

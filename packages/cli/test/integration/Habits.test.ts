@@ -4,7 +4,6 @@ import { assert, layer } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import { Effect, Layer, Schema } from "effect"
 import { StandardInput } from "../../src/files/standardInput.js"
-import * as UploadReports from "../../src/print/uploadReports.js"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 
 const reportsOf = (stdout: string) =>
@@ -241,7 +240,7 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       const missing = Array.from({ length: 20 }, (_, index) => `/no/such/${index}`)
       const fast = yield* upload(...missing, "--files", "1", "--fail-fast")
       assert.deepStrictEqual([fast.code, fast.failed.length], [2, 1])
-      assert.include(fast.stderr, "Stopped by failures: 19 files were not tried")
+      assert.include(fast.stderr, "1 of 20 files failed, and 19 were not tried.")
       const some = yield* upload(...missing, "--files", "1", "--max-errors", "3")
       assert.strictEqual(some.failed.length, 3)
       assert.strictEqual((yield* upload(...missing)).failed.length, 20)
@@ -256,7 +255,7 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       const rows = (yield* listed(folder)).stdout.trimEnd().split("\n").map((line) => line.split("\t"))
       assert.deepStrictEqual(rows.map(([, path = ""]) => path.split("/").at(-1)), ["a.bin", "b.bin"])
       assert.sameMembers(rows.map(([id]) => id), [...files.keys()])
-      const entries = yield* Schema.decodeUnknown(Schema.Array(UploadReports.Uploaded))(
+      const entries = yield* Schema.decodeUnknown(Schema.Array(Reports.Uploaded))(
         jsonLines((yield* listed(`${folder}/deep`, "--json")).stdout)
       )
       assert.deepStrictEqual(entries.map(({ name, size }) => [name, size]), [["deep/b.bin", 4]])
@@ -309,7 +308,10 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
         3
       )
       const second = yield* invoke(download, env)
-      assert.match(second.stderr, /Downloaded 0 of 4 files: .*; 3 were already there/)
+      assert.match(
+        second.stderr,
+        /^missing: NotFound\nFailed: missing: .*\nSkipped 3 already there\n1 of 4 files failed/
+      )
       yield* fs.writeFileString(`${folder}/down/here/b.bin`, "longer than before")
       const third = yield* invoke(download, env)
       assert.match(third.stderr, /b\.bin" already exists/)

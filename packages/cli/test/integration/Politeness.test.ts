@@ -3,12 +3,12 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import { Clock, Duration, Effect, Fiber, Layer, Option, Schema } from "effect"
-import * as UploadReports from "../../src/print/uploadReports.js"
+import { Limited } from "../../src/print/schemas.js"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 
 const bytes = Uint8Array.from({ length: 1_200_000 }, (_, index) => (index * 7919) % 251)
 
-const limits = (stdout: string) => Schema.decodeUnknownSync(Schema.Array(UploadReports.Limited))(jsonLines(stdout))
+const limits = (stdout: string) => Schema.decodeUnknownSync(Schema.Array(Limited))(jsonLines(stdout))
 
 layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })("the bandwidth limit", (it) => {
   const prepared = Effect.gen(function*() {

@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { RetryPolicy } from "@stevedore/core"
 import { Effect, Layer, Record, Schema } from "effect"
 import { tunnels } from "../../../testing/test/support/tunnels.js"
-import * as DoctorReport from "../../src/print/doctorReport.js"
+import * as Schemas from "../../src/print/schemas.js"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 
 const service = "http://files.test"
@@ -128,7 +128,7 @@ layer(Layer.merge(sandbox("--projects", "3"), NodeContext.layer), { excludeTestS
         keepsSecrets(ended)
       }))
 
-    const decode = Schema.decodeUnknownSync(Schema.Array(DoctorReport.DoctorReport))
+    const decode = Schema.decodeUnknownSync(Schema.Array(Schemas.DoctorReport))
 
     it.scoped("runs doctor's checks through the proxy, and reports its origin but not the password", () =>
       Effect.gen(function*() {

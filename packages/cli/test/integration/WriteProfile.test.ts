@@ -7,14 +7,14 @@ import { NodeStevedore } from "@stevedore/node"
 import { Effect, Option, Predicate, Redacted, Schema } from "effect"
 import * as ServiceVariation from "../../../testing/test/variation/ServiceVariation.js"
 import * as Varied from "../../../testing/test/variation/varied.js"
-import * as DoctorReport from "../../src/print/doctorReport.js"
 import * as Output from "../../src/print/output.js"
+import * as Schemas from "../../src/print/schemas.js"
 import * as ProfileFile from "../../src/profile/file.js"
 import { type Environment, invoke, jsonLines } from "./invoke.js"
 import { listening } from "./listening.js"
 import { bodyOf } from "./plainService.js"
 
-const decode = Schema.decodeUnknownSync(Schema.Array(DoctorReport.DoctorReport), { onExcessProperty: "error" })
+const decode = Schema.decodeUnknownSync(Schema.Array(Schemas.DoctorReport), { onExcessProperty: "error" })
 
 const profileIn = (stdout: string) => {
   const report = decode(jsonLines(stdout)).find(({ type }) => type === "profile")

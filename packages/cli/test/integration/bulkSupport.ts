@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import type { SandboxOptions } from "@stevedore/testing"
 import { Effect, Option, Redacted, Schema } from "effect"
-import * as BulkReports from "../../src/print/bulkReports.js"
+import { Job } from "../../src/print/schemas.js"
 import { jsonLines } from "./invoke.js"
 
 /** A sandbox in this process, files for it, and the environment of commands that upload them. */
@@ -38,5 +38,5 @@ export const prepared = (count: number, behaviour: Partial<SandboxOptions.Option
     }
   })
 
-export const jobs = (stdout: string): ReadonlyArray<typeof BulkReports.Job.Type> =>
-  jsonLines(stdout).map((line) => Schema.decodeUnknownSync(BulkReports.Job)(line))
+export const jobs = (stdout: string): ReadonlyArray<typeof Job.Type> =>
+  jsonLines(stdout).map((line) => Schema.decodeUnknownSync(Job)(line))

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as DoctorReport from "../../src/print/doctorReport.js"
 import * as Printable from "../../src/print/printable.js"
+import type { CheckReport } from "../../src/print/schemas.js"
 
 describe("the lines of a check", () => {
   it("wrap lines to the terminal width without losing the remedy", () => {
-    const report: DoctorReport.CheckReport = {
+    const report: CheckReport = {
       type: "check",
       check: "single-put",
       title: "single PUT",

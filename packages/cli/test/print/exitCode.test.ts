@@ -5,7 +5,6 @@ import { Cause, ConfigError, Exit, FiberId } from "effect"
 import { InvalidInput } from "../../src/options/invalidInput.js"
 import * as ExitCode from "../../src/print/exitCode.js"
 import { OutputFailed } from "../../src/print/output.js"
-import { UploadsFailed } from "../../src/upload/upload.js"
 
 const answer = { operation: "file", issues: [] }
 
@@ -15,8 +14,6 @@ const codes: ReadonlyArray<readonly [string, unknown, number]> = [
   ["invalid input", new InvalidInput({ input: "a", problem: "b" }), 2],
   ["a rejected token", new Unauthorized({ ...answer, status: 401 }), 3],
   ["another error of the service", new NotFound({ ...answer, status: 404 }), 1],
-  ["a failed upload", new UploadsFailed({ failed: 1, files: 2, unauthorized: false }), 1],
-  ["uploads with a rejected token", new UploadsFailed({ failed: 2, files: 2, unauthorized: true }), 3],
   ["output to a closed pipe", new OutputFailed({ code: "EPIPE" }), 0],
   ["output that cannot be written", new OutputFailed({ code: "ENOSPC" }), 1],
   ["a value that is not an error", "oh", 1]

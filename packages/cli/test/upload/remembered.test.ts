@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ServiceApi, ServiceError } from "@stevedore/core"
 import { Effect, Option } from "effect"
-import type * as Manifest from "../../src/upload/manifest.js"
+import type { UploadedFile } from "../../src/print/schemas.js"
 import * as Remembered from "../../src/upload/remembered.js"
 
 const day = 86_400_000
@@ -11,7 +11,7 @@ const now = 400 * day
 const iso = (millis: number): string => Remembered.isoOf(millis) ?? ""
 
 /** A file by how many days ago it was uploaded, and the service was last asked for it. */
-const uploaded = (uploadedBefore: number, checkedBefore: number, path = "/a"): Manifest.UploadedFile => ({
+const uploaded = (uploadedBefore: number, checkedBefore: number, path = "/a"): UploadedFile => ({
   path,
   name: "a",
   mediaType: "text/plain",
@@ -25,7 +25,7 @@ const uploaded = (uploadedBefore: number, checkedBefore: number, path = "/a"): M
   checkedAt: iso(now - checkedBefore * day)
 })
 
-const many = (count: number, make: (index: number) => Manifest.UploadedFile) =>
+const many = (count: number, make: (index: number) => UploadedFile) =>
   Array.from({ length: count }, (_, index) => ({ index, known: make(index) }))
 
 describe("what the service is asked for", () => {

@@ -97,7 +97,7 @@ describe("what says which files to upload", () => {
         )
         const report = yield* Scope.extend(ReportFile.make(Option.some(path), files), scope)
         assert.deepStrictEqual(yield* rows, files.map(({ path }) => [path, "not-tried"]))
-        yield* report({ _tag: "Skipped", path: "/a", reason: "uploaded", fileId: Option.some("f1"), file: file("/a") })
+        yield* report({ _tag: "Skipped", path: "/a", reason: "uploaded", fileId: Option.some("f1"), input: file("/a") })
         assert.deepStrictEqual(yield* retried(path), ["/b, \"c\"", "/d"])
         yield* Scope.close(scope, Exit.void)
         assert.deepStrictEqual(yield* rows, [["/a", "skipped"], ["/b, \"c\"", "not-tried"], ["/d", "not-tried"]])

@@ -6,6 +6,7 @@ import { DiskLedger } from "@stevedore/node"
 import { Effect, Schema } from "effect"
 import * as Printable from "../../src/print/printable.js"
 import * as Reports from "../../src/print/reports.js"
+import { Unfinished } from "../../src/print/schemas.js"
 import * as UnfinishedUploads from "../../src/upload/unfinished.js"
 import { invoke } from "../integration/invoke.js"
 
@@ -70,7 +71,7 @@ describe("UnfinishedUploads", () => {
 
   it("reports an upload as JSON that its schema decodes", () => {
     const line: unknown = JSON.parse(JSON.stringify(Reports.unfinished(upload, true)))
-    assert.deepStrictEqual(Schema.decodeUnknownSync(Reports.Unfinished)(line), {
+    assert.deepStrictEqual(Schema.decodeUnknownSync(Unfinished)(line), {
       ...upload,
       type: "unfinished",
       startedAt: "1970-01-01T00:01:00.000Z",

@@ -3,11 +3,12 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { DiskLedger } from "@stevedore/node"
 import { Effect, Layer, Logger, Option } from "effect"
+import type { UploadedFile } from "../../../src/print/schemas.js"
 import * as Manifest from "../../../src/upload/manifest.js"
 
 const service = "http://127.0.0.1"
 
-const uploaded = (path: string, fileId = "1kf00nQk9yfWKfsTDni8aO"): Manifest.UploadedFile => ({
+const uploaded = (path: string, fileId = "1kf00nQk9yfWKfsTDni8aO"): UploadedFile => ({
   path,
   name: "a",
   mediaType: "text/plain",
@@ -44,7 +45,7 @@ const manifest = Manifest.make(service)
 
 const find = (path: string) => Effect.flatMap(manifest, ({ find }) => find(path))
 
-const add = (...files: ReadonlyArray<Manifest.UploadedFile>) =>
+const add = (...files: ReadonlyArray<UploadedFile>) =>
   Effect.flatMap(manifest, ({ add }) => Effect.forEach(files, add, { discard: true }))
 
 const manifestFiles = (directory: string) =>

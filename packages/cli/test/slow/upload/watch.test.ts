@@ -76,7 +76,7 @@ describe("UploadWatch", () => {
       const watch = yield* within(UploadWatch.make(files, false))
       for (const file of files.slice(0, 2)) {
         yield* during(watch, file, having(file.size, file.size))(TestClock.adjust("5 seconds"))
-        yield* watch.settle(file, "Uploaded")
+        yield* watch.settle(file, "Done")
       }
       yield* TestClock.adjust("5 seconds")
       assert.deepStrictEqual(notes.map((note) => /[0-9.]+ MB of/.exec(note)?.[0]), [
@@ -96,7 +96,7 @@ describe("UploadWatch", () => {
         for (const [index, file] of files.entries()) {
           if (index === 20) wall.set("1 hour", direction)
           yield* during(watch, file, having(1_000_000, 1_000_000))(TestClock.adjust("1 second"))
-          yield* watch.settle(file, "Uploaded")
+          yield* watch.settle(file, "Done")
         }
         assert.match(notes[3] ?? "", /1\.0 MB\/s/)
         assert.match(notes.at(-1) ?? "", /1\.0 MB\/s/)

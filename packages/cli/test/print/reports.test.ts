@@ -3,9 +3,10 @@ import { RequestRejected } from "@stevedore/core/ServiceError"
 import { SourceUnreadable } from "@stevedore/core/SourceError"
 import * as UploadProgress from "@stevedore/core/UploadProgress"
 import { Duration, Option, Schema } from "effect"
-import * as Reports from "../src/print/reports.js"
+import * as Reports from "../../src/print/reports.js"
+import * as Schemas from "../../src/print/schemas.js"
 
-const decode = Schema.decodeUnknownSync(Reports.UploadReport, { onExcessProperty: "error" })
+const decode = Schema.decodeUnknownSync(Schemas.UploadReport, { onExcessProperty: "error" })
 
 const overTheWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
@@ -24,7 +25,7 @@ describe("Reports", () => {
       issues: [{ code: "UnprocessableContent", path: ["name"] }],
       attempts: 2
     })
-    const report = overTheWire(Reports.failed("a.mp4", error))
+    const report = overTheWire(Reports.failed({ path: "a.mp4" }, error))
     assert.deepStrictEqual(report, {
       type: "failed",
       path: "a.mp4",
@@ -42,7 +43,7 @@ describe("Reports", () => {
   })
 
   it("the failure of a missing file contains the error's tag and reason", () => {
-    const report = Reports.failed("a.mp4", new SourceUnreadable({ fileName: "a.mp4", reason: "NotFound" }))
+    const report = Reports.failed({ path: "a.mp4" }, new SourceUnreadable({ fileName: "a.mp4", reason: "NotFound" }))
     assert.strictEqual(report.error._tag, "SourceUnreadable")
     assert.strictEqual(report.error["reason"], "NotFound")
   })
@@ -52,7 +53,7 @@ describe("Reports", () => {
     const sent = { bytes: 5, parts: 1, sessions: 2, checksum }
     const uploaded = { ...file, size: 5, extra: { unknown: 1 }, sent }
     const report = overTheWire(
-      Reports.encodeCompleted(Reports.completed("a.mp4", uploaded, Duration.millis(1234.5678)))
+      Reports.encodeDone(Reports.completed("a.mp4", uploaded, Duration.millis(1234.5678)))
     )
     assert.deepStrictEqual(report, {
       type: "completed",

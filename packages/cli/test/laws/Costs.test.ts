@@ -2,11 +2,11 @@ import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
-import { withinBudget } from "../../node/test/support/budgets.js"
-import { plainService } from "../../node/test/support/plainService.js"
-import { between, counted } from "../../node/test/support/steps.js"
-import * as Temporary from "../../node/test/support/temporary.js"
-import { invoke } from "./integration/invoke.js"
+import { withinBudget } from "../../../node/test/support/budgets.js"
+import { plainService } from "../../../node/test/support/plainService.js"
+import { between, counted } from "../../../node/test/support/steps.js"
+import * as Temporary from "../../../node/test/support/temporary.js"
+import { invoke } from "../integration/invoke.js"
 
 const MiB = 1_048_576
 

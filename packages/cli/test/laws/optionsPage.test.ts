@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { expect } from "vitest"
-import { commands } from "../src/line/commands.js"
-import * as RootHelp from "../src/line/programHelp.js"
-import * as Command from "../src/options/command.js"
-import type { Entry } from "../src/options/parameter.js"
+import { commands } from "../../src/line/commands.js"
+import * as RootHelp from "../../src/line/programHelp.js"
+import * as Command from "../../src/options/command.js"
+import type { Entry } from "../../src/options/parameter.js"
 
 const cell = (text: string): string => text.replace(/[|<>*]/g, "\\$&")
 
@@ -53,9 +53,9 @@ const page = [
 ].join("\n")
 
 describe("the options of the guide", () => {
-  // npx vitest run -u packages/cli/test/optionsPage.test.ts writes them
+  // npx vitest run -u packages/cli/test/laws/optionsPage.test.ts writes them
   it("are those of the command", async () => {
     assert.isAbove(elsewhere.size, 20)
-    await expect(page).toMatchFileSnapshot("../../docs/reference/command-options.md")
+    await expect(page).toMatchFileSnapshot("../../../docs/reference/command-options.md")
   })
 })

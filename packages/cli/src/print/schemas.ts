@@ -1,0 +1,339 @@
+/** The lines of `--json`: what programs that read them can rely on. Each decodes with its Schema here. */
+import { ErrorKind } from "@stevedore/core/ErrorKind"
+import { FileRecord } from "@stevedore/core/FileRecord"
+import { Feasibility, UploadPhase } from "@stevedore/core/UploadProgress"
+import { SourceFingerprint } from "@stevedore/core/UploadSource"
+import { checkIds } from "@stevedore/node/Diagnosis"
+import * as Schema from "effect/Schema"
+
+/** A failure: its `_tag`, its kind, the fields of that error, and its message, which names the next step. */
+export const Failure = Schema.Struct(
+  { _tag: Schema.String, kind: ErrorKind, message: Schema.String },
+  { key: Schema.String, value: Schema.Unknown }
+).annotations({ identifier: "Failure" })
+
+/** The progress of an upload, at most once per second. */
+export const Progress = Schema.Struct({
+  type: Schema.Literal("progress"),
+  path: Schema.String,
+  phase: UploadPhase,
+  /** In bytes, as `sent` and `confirmed`. */
+  size: Schema.Number,
+  /** Handed to the network. Falls back when an attempt is lost. */
+  sent: Schema.Number,
+  /** What storage has confirmed. */
+  confirmed: Schema.Number,
+  parts: Schema.Struct({ total: Schema.Number, confirmed: Schema.Number }),
+  sessions: Schema.Number,
+  /** In bytes per second; null until known. */
+  speed: Schema.NullOr(Schema.Number),
+  /** In seconds; null until known. */
+  timeLeft: Schema.NullOr(Schema.Number),
+  /** Whether it finishes before its URLs expire. Rates are in bytes per second. */
+  feasibility: Feasibility
+}).annotations({ identifier: "Progress" })
+
+/** The last line of an upload that succeeded. */
+export const Completed = Schema.Struct({
+  type: Schema.Literal("completed"),
+  path: Schema.String,
+  /** The service's record, with every field that it sent. */
+  file: FileRecord,
+  bytes: Schema.Number,
+  /** The parts of the session that succeeded; 1 for a single PUT. */
+  parts: Schema.Number,
+  /** How many sessions were opened. */
+  sessions: Schema.Number,
+  seconds: Schema.Number,
+  /** Of the whole file, as sent; null if it could not be computed. */
+  checksum: Schema.NullOr(Schema.Struct({ algorithm: Schema.String, value: Schema.String }))
+}).annotations({ identifier: "Completed" })
+
+/** The last line of what failed. A download names its id. */
+export const Failed = Schema.Struct({
+  type: Schema.Literal("failed"),
+  path: Schema.optional(Schema.String),
+  fileId: Schema.optional(Schema.String),
+  error: Failure
+}).annotations({ identifier: "Failed" })
+
+/**
+ * With `--json`, the last line of standard error of every command that does not exit with 0. Its `_tag` is that of the
+ * error: a mistake in the command line is an `InvalidInput`, a signal `Interrupted`, and a bug in stevedore `Defect`.
+ */
+export const CommandFailed = Schema.Struct({
+  type: Schema.Literal("failed"),
+  error: Failure
+}).annotations({ identifier: "CommandFailed" })
+
+/** A file that was not uploaded, because there was no need to, or because it is none. */
+export const Skipped = Schema.Struct({
+  type: Schema.Literal("skipped"),
+  path: Schema.String,
+  /**
+   * `uploaded`: it is unchanged, and at the service. `special`: a pipe, a device or a socket. Of a download,
+   * `there`: an earlier command saved it in its place, and it is as it was.
+   */
+  reason: Schema.Literal("uploaded", "link", "special", "empty", "there"),
+  /** If it is at the service. */
+  fileId: Schema.optional(Schema.String)
+}).annotations({ identifier: "Skipped" })
+
+/**
+ * A file that was chosen, and not tried, or not to its end, because the command was stopped. A download names its id.
+ */
+export const NotTried = Schema.Struct({
+  type: Schema.Literal("notTried"),
+  path: Schema.optional(Schema.String),
+  fileId: Schema.optional(Schema.String)
+}).annotations({ identifier: "NotTried" })
+
+/** The last line of `upload --json`, and of a `download --json` of several files. */
+export const Summary = Schema.Struct({
+  type: Schema.Literal("summary"),
+  /** All that were chosen. Each is done, skipped, failed or not tried; `skipped` also counts what was no choice. */
+  files: Schema.Number,
+  /** Of an upload. */
+  uploaded: Schema.optional(Schema.Number),
+  /** Of a download. */
+  downloaded: Schema.optional(Schema.Number),
+  /** Those of the uploaded files that continued an earlier upload. */
+  resumed: Schema.Number,
+  /** How many files were skipped, by reason. */
+  skipped: Schema.Record({ key: Schema.String, value: Schema.Number }),
+  failed: Schema.Number,
+  /** Those that the command was stopped before, or in the middle of. */
+  notTried: Schema.Number,
+  /** By this command, without what an earlier one had sent. */
+  bytesSent: Schema.optional(Schema.Number),
+  /** By this command. */
+  bytesReceived: Schema.optional(Schema.Number),
+  /** What an earlier command had sent of the uploaded files. */
+  bytesResumed: Schema.Number,
+  seconds: Schema.Number,
+  /** Of what was moved, in bytes per second; null if no time passed. */
+  speed: Schema.NullOr(Schema.Number),
+  /** Each reason once. */
+  failures: Schema.Array(Schema.Struct({
+    _tag: Schema.String,
+    message: Schema.String,
+    paths: Schema.Array(Schema.String)
+  }))
+}).annotations({ identifier: "Summary" })
+
+/** A file that `upload --dry-run` would send. */
+export const Planned = Schema.Struct({
+  type: Schema.Literal("planned"),
+  path: Schema.String,
+  bytes: Schema.Number
+}).annotations({ identifier: "Planned" })
+
+/** The last line of `upload --dry-run --json`. */
+export const Plan = Schema.Struct({
+  type: Schema.Literal("plan"),
+  files: Schema.Number,
+  bytes: Schema.Number,
+  /** To the service; those to storage are not limited. */
+  calls: Schema.Number,
+  /** How many calls the service allows in how many seconds; null if it states no limit. */
+  rateLimit: Schema.NullOr(Schema.Struct({ calls: Schema.Number, seconds: Schema.Number })),
+  /** How long the calls take at that limit; null if there is none. */
+  seconds: Schema.NullOr(Schema.Number),
+  /** How long the bytes take at the bandwidth limit that is in force now; null if there is none. */
+  bytesSeconds: Schema.NullOr(Schema.Number),
+  /** Which of the two takes longer; null if neither is limited. */
+  by: Schema.NullOr(Schema.Literal("bytes", "calls"))
+}).annotations({ identifier: "Plan" })
+
+/** A line of `upload --json`. */
+export const UploadReport = Schema.Union(Progress, Completed, Failed, Skipped, NotTried, Summary, Planned, Plan)
+  .annotations({ identifier: "UploadReport" })
+
+/** The line of `download --json`. */
+export const Downloaded = Schema.Struct({
+  type: Schema.Literal("downloaded"),
+  fileId: Schema.String,
+  path: Schema.String,
+  bytes: Schema.Number,
+  seconds: Schema.Number
+}).annotations({ identifier: "Downloaded" })
+
+/** A line of `uploads --json`: an upload that was interrupted, or that is running. */
+export const Unfinished = Schema.Struct({
+  type: Schema.Literal("unfinished"),
+  /** For `uploads --forget`. */
+  id: Schema.String,
+  /** The base URL of the service. */
+  service: Schema.String,
+  name: Schema.String,
+  mediaType: Schema.String,
+  /** In bytes, as `confirmed`. */
+  size: Schema.Number,
+  confirmed: Schema.Number,
+  parts: Schema.Struct({ total: Schema.Number, confirmed: Schema.Number }),
+  phase: Schema.Literal("uploading", "completing"),
+  /** An ISO 8601 date. */
+  startedAt: Schema.String,
+  /** Whether a process of this machine is running it. If not, it was interrupted. */
+  running: Schema.Boolean
+}).annotations({ identifier: "Unfinished" })
+
+/**
+ * A file that was uploaded, as it is remembered. It has neither a token nor a URL with a query, and nothing of the service's
+ * record but the id.
+ */
+export const UploadedFile = Schema.Struct({
+  /** The real path: absolute, and without links. For a source on the web, its URL without the query. */
+  path: Schema.String,
+  /** Its name at the service. */
+  name: Schema.String,
+  mediaType: Schema.String,
+  /** In bytes. */
+  size: Schema.NonNegativeInt,
+  /** When the file was last modified, as an ISO 8601 date; null if its source has no date. */
+  modified: Schema.NullOr(Schema.String),
+  fingerprint: SourceFingerprint,
+  /** The base URL of the service. */
+  service: Schema.String,
+  fileId: Schema.String,
+  /** Of the whole file, as sent; null if it could not be computed. */
+  checksum: Schema.NullOr(Schema.Struct({ algorithm: Schema.String, value: Schema.String })),
+  /** Into which projects it was imported, by their ids. */
+  imports: Schema.optional(Schema.Record({
+    key: Schema.String,
+    value: Schema.Struct({
+      /** `begun` from before the call on: if the command is killed then, the next one looks whether it was carried out. */
+      state: Schema.Literal("begun", "done"),
+      /** An ISO 8601 date. */
+      at: Schema.String,
+      /** Of the entry, if the service says it. */
+      id: Schema.optional(Schema.String)
+    })
+  })),
+  /** An ISO 8601 date. */
+  uploadedAt: Schema.String,
+  /** When the service last said that it has the file, as an ISO 8601 date. */
+  checkedAt: Schema.String
+}).annotations({ identifier: "UploadedFile" })
+
+export type UploadedFile = typeof UploadedFile.Type
+
+/** A line of `uploaded --json`. */
+export const Uploaded = Schema.Struct({
+  type: Schema.Literal("uploaded"),
+  ...UploadedFile.fields
+}).annotations({ identifier: "Uploaded" })
+
+/** A line of `limit --json`: the bandwidth limit of a command that runs. */
+export const Limited = Schema.Struct({
+  type: Schema.Literal("limit"),
+  pid: Schema.Int.pipe(Schema.positive()),
+  /** `upload` or `download`. */
+  command: Schema.String,
+  /** As it was written, such as `20M` or `08:00,5M 18:00,off`. */
+  limit: Schema.String,
+  /** In force now, in bytes per second; null if there is no limit. */
+  rate: Schema.NullOr(Schema.Number)
+}).annotations({ identifier: "Limited" })
+
+/** The first line of `sandbox --json`: both servers accept requests from now on. */
+export const Listening = Schema.Struct({
+  type: Schema.Literal("listening"),
+  /** The base URL of the service. */
+  api: Schema.String,
+  /** The origin of the storage. */
+  storage: Schema.String,
+  /** A token that this sandbox accepts, and nothing else does. */
+  token: Schema.String
+}).annotations({ identifier: "Listening" })
+
+/** The first line of `serve --json`: the service answers requests from now on. */
+export const Serving = Schema.Struct({
+  type: Schema.Literal("listening"),
+  /** The base URL of the service. */
+  api: Schema.String,
+  /** A token that may do everything there, of a service that keeps its files in a directory. */
+  token: Schema.optional(Schema.String),
+  /** The path of the profile of the service; of one with a bucket, the profile itself. */
+  profile: Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+}).annotations({ identifier: "Serving" })
+
+/** How far a job is: of `start`, `run` and `status --watch` once a second. */
+export const Job = Schema.Struct({
+  type: Schema.Literal("job"),
+  name: Schema.String,
+  state: Schema.Literal("loading", "running", "paused", "cancelled", "done"),
+  /** In files, as the following. */
+  total: Schema.Number,
+  uploaded: Schema.Number,
+  failed: Schema.Number,
+  /** Those without an outcome, which were not tried or are under way. */
+  left: Schema.Number,
+  bytes: Schema.Struct({ total: Schema.Number, uploaded: Schema.Number }),
+  /** How many chunks of it runners work on. */
+  chunks: Schema.Number,
+  calls: Schema.Struct({
+    /** How many the rest takes. */
+    left: Schema.Number,
+    /** What the rate limit lets pass; null if there is none, or if nobody calls. */
+    perMinute: Schema.NullOr(Schema.Number)
+  }),
+  /** In seconds; null until known. */
+  timeLeft: Schema.NullOr(Schema.Number)
+}).annotations({ identifier: "BulkJob" })
+
+/** The names of the checks, in order. */
+export const CheckId = Schema.Literal("configuration", ...checkIds).annotations({ identifier: "CheckId" })
+
+/**
+ * How a check ended. `warning`: it works, but may surprise later. `skipped`: it could not be tried, or was not
+ * requested.
+ */
+export const CheckReport = Schema.Struct({
+  type: Schema.Literal("check"),
+  check: CheckId,
+  title: Schema.String,
+  outcome: Schema.Literal("passed", "warning", "failed", "skipped"),
+  /** What was found. */
+  found: Schema.String,
+  /** What to do; empty if there is nothing to do. */
+  remedy: Schema.String
+}).annotations({ identifier: "CheckReport" })
+
+export type CheckReport = typeof CheckReport.Type
+
+/** The last line of `doctor --json`. */
+export const Diagnosis = Schema.Struct({
+  type: Schema.Literal("diagnosis"),
+  passed: Schema.Int,
+  warnings: Schema.Int,
+  failed: Schema.Int,
+  skipped: Schema.Int,
+  /** What this run left behind at the service. */
+  left: Schema.Array(Schema.Struct({
+    fileId: Schema.String,
+    /** `file` stays until it is deleted at the service; the service collects a `session` after about a day. */
+    kind: Schema.Literal("file", "session"),
+    bytes: Schema.Number
+  }))
+}).annotations({ identifier: "Diagnosis" })
+
+export type Diagnosis = typeof Diagnosis.Type
+
+/** What `doctor --write-profile` has found out, before the checks are run with it. */
+export const ProfileReport = Schema.Struct({
+  type: Schema.Literal("profile"),
+  /** The fields of a profile file that differ from the profile that was given. */
+  profile: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+  /** What could not be found out: the field of the profile, and what belongs there. */
+  questions: Schema.Array(Schema.String),
+  /** What nothing that the service answers shows: the field of the profile, and what is assumed. */
+  assumed: Schema.Array(Schema.String)
+}).annotations({ identifier: "ProfileReport" })
+
+export type ProfileReport = typeof ProfileReport.Type
+
+/** A line of `doctor --json`. */
+export const DoctorReport = Schema.Union(CheckReport, ProfileReport, Diagnosis).annotations({
+  identifier: "DoctorReport"
+})
