@@ -1,19 +1,14 @@
-/** `stevedore bulk`: jobs of many files, in a database. */
-import type * as FileSystem from "@effect/platform/FileSystem"
-import type * as Path from "@effect/platform/Path"
-import type { SourceError } from "@stevedore/core/SourceError"
+/** Where the jobs of `stevedore bulk` are, and what is loaded once it is known that it is installed: its actions. */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { createRequire } from "node:module"
-import * as Telemetry from "../connection/telemetry.js"
 import * as Installed from "../options/installed.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
-import type { Output, OutputFailed } from "../print/output.js"
-import * as BulkInstalled from "./installed.js"
-import type { DatabaseFailed, JobFailed, JobStopped, Place } from "./model.js"
-import type { Options } from "./options.js"
+import type { Place } from "./model.js"
+import type { Given } from "./options.js"
+import type * as Actions from "./run.js"
 
 const usualVariable = "STEVEDORE_DATABASE_URL"
 
@@ -32,9 +27,7 @@ const variableOf = (name: string) =>
  * The database of a command: what `--database-env` or `--store` names, or else the variable `STEVEDORE_DATABASE_URL`, or
  * else a file of SQLite among the state of this user.
  */
-const place = (
-  { databaseEnv, store }: Pick<Options, "databaseEnv" | "store">
-): Effect.Effect<Place, InvalidInput> =>
+const place = ({ databaseEnv, store }: Given): Effect.Effect<Place, InvalidInput> =>
   Effect.gen(function*() {
     if (Option.isSome(databaseEnv)) {
       if (Option.isSome(store)) {
@@ -50,48 +43,14 @@ const place = (
     return Option.isSome(url) ? yield* postgres(usualVariable, url.value) : { _tag: "Sqlite", file: store }
   })
 
-/** This package has none of it, so that nobody installs a database's driver to upload a file. */
-const checkInstalled = ({ _tag }: Place): Effect.Effect<void, InvalidInput> =>
-  Effect.suspend(() => Installed.check("bulk", BulkInstalled.problem(createRequire(import.meta.url), _tag)))
-
-/** What each action takes besides a database: whether it is about a job. */
-const jobOf: { readonly [action in Options["action"]]: "needed" | "optional" | "none" } = {
-  start: "needed",
-  run: "none",
-  status: "optional",
-  runners: "none",
-  failures: "needed",
-  pause: "needed",
-  resume: "needed",
-  cancel: "needed",
-  retry: "needed",
-  forget: "needed",
-  migrate: "none"
-}
-
-const check = ({ action, job, path }: Options): Effect.Effect<void, InvalidInput> => {
-  const wanted = jobOf[action]
-  if (wanted === "needed" && Option.isNone(job)) return invalid("JOB", `bulk ${action} needs the name of a job`)
-  if (wanted === "none" && Option.isSome(job)) return invalid(job.value, `bulk ${action} takes no job`)
-  return action !== "start" && Option.isSome(path)
-    ? invalid(path.value, `bulk ${action} takes no path`)
-    : Effect.void
-}
-
-/** Does what the action says. */
-export const run = (
-  options: Options
-): Effect.Effect<
-  void,
-  InvalidInput | SourceError | JobFailed | JobStopped | DatabaseFailed | OutputFailed,
-  Output | FileSystem.FileSystem | Path.Path
-> =>
+/** An action, loaded once what it needs is there, with the database that it is about. */
+export const having = <Options extends Given, A, E, R>(
+  actionOf: (module: typeof Actions) => (place: Place, options: Options) => Effect.Effect<A, E, R>
+) =>
+(options: Options) =>
   Effect.gen(function*() {
-    yield* check(options)
     const where = yield* place(options)
-    yield* checkInstalled(where)
-    const { perform } = yield* Effect.promise(() => import("./run.js"))
-    const isRunning = options.action === "start" || options.action === "run"
-    const performed = perform(options.action, where, options)
-    yield* isRunning ? Telemetry.exported("bulk", performed) : performed
+    // this package has none of it, so that nobody installs a database's driver to upload a file
+    yield* Installed.check("bulk", Installed.ofBulk(createRequire(import.meta.url), where._tag))
+    return yield* actionOf(yield* Effect.promise(() => import("./run.js")))(where, options)
   })

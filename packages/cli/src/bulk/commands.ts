@@ -1,9 +1,11 @@
-/** `stevedore bulk`: what it accepts, and the help about it. */
+/** `stevedore bulk`: its actions, and the help about them. */
 import * as Effect from "effect/Effect"
-import { make, runs } from "../options/command.js"
-import { jobs } from "./options.js"
+import { ofActions, runs } from "../options/command.js"
+import { database, ofJob, running, starting, watching } from "./options.js"
 
-const bulk = make({
+const load = () => import("./bulk.js")
+
+const bulk = ofActions({
   name: "bulk",
   elsewhere: ["jobs"],
   summary: "upload a job of many files, on one machine or on several",
@@ -18,8 +20,31 @@ const bulk = make({
     "stevedore bulk status archive-2026 --watch",
     "stevedore bulk failures archive-2026 --json | jq .path"
   ],
-  accepts: jobs,
-  run: runs(Effect.all(jobs), () => import("./bulk.js"), ({ run }) => run)
+  actions: {
+    start: { accepts: starting, run: runs(Effect.all(starting), load, ({ having }) => having(({ start }) => start)) },
+    run: { accepts: running, run: runs(Effect.all(running), load, ({ having }) => having(({ run }) => run)) },
+    status: {
+      accepts: watching,
+      run: runs(Effect.all(watching), load, ({ having }) => having(({ status }) => status))
+    },
+    runners: {
+      accepts: database,
+      run: runs(Effect.all(database), load, ({ having }) => having(({ runners }) => runners))
+    },
+    failures: {
+      accepts: ofJob,
+      run: runs(Effect.all(ofJob), load, ({ having }) => having(({ failures }) => failures))
+    },
+    pause: { accepts: ofJob, run: runs(Effect.all(ofJob), load, ({ having }) => having(({ pause }) => pause)) },
+    resume: { accepts: ofJob, run: runs(Effect.all(ofJob), load, ({ having }) => having(({ resume }) => resume)) },
+    cancel: { accepts: ofJob, run: runs(Effect.all(ofJob), load, ({ having }) => having(({ cancel }) => cancel)) },
+    retry: { accepts: ofJob, run: runs(Effect.all(ofJob), load, ({ having }) => having(({ retry }) => retry)) },
+    forget: { accepts: ofJob, run: runs(Effect.all(ofJob), load, ({ having }) => having(({ forget }) => forget)) },
+    migrate: {
+      accepts: database,
+      run: runs(Effect.all(database), load, ({ having }) => having(({ migrate }) => migrate))
+    }
+  }
 })
 
 export const commands = { bulk }

@@ -7,7 +7,8 @@ import * as ExitCode from "../print/exitCode.js"
 
 /** A job ended and not all of its files were uploaded. */
 export class JobFailed extends Schema.TaggedError<JobFailed>("@stevedore/cli/JobFailed")("JobFailed", {
-  kind: ErrorKind.field("input"),
+  /** That of the failures; of several, the gravest. */
+  kind: ErrorKind.ErrorKind,
   job: Schema.String,
   /** In files, as the next. */
   failed: Schema.Number,

@@ -169,6 +169,9 @@ const isOfInput = (error: Reports.KnownError & { readonly reason?: unknown }): b
 /** Of failures of several kinds: what the same command again helps the least, and whoever can do something first. */
 const gravest: ReadonlyArray<ErrorKind.ErrorKind> = ["configuration", "outcomeUnknown", "refused", "input", "tryLater"]
 
+export const gravestOf = (kinds: ReadonlySet<ErrorKind.ErrorKind>): ErrorKind.ErrorKind =>
+  gravest.find((kind) => kinds.has(kind)) ?? "tryLater"
+
 /** Some of what a command was given has failed, or was not tried. Each failure was already printed. */
 export class FilesFailed extends Schema.TaggedError<FilesFailed>("@stevedore/cli/FilesFailed")("FilesFailed", {
   /** That of the failures; of several, the first of `configuration`, `outcomeUnknown`, `refused`, `input`, `tryLater`. */
@@ -196,7 +199,7 @@ export const failureOf = (
   { files, notTried }: { readonly files: number; readonly notTried: number }
 ): FilesFailed =>
   new FilesFailed({
-    kind: gravest.find((kind) => errors.some((error) => error.kind === kind)) ?? "tryLater",
+    kind: gravestOf(new Set(errors.map(({ kind }) => kind))),
     failed: errors.length,
     notTried,
     files,

@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
+import { createRequire } from "node:module"
 import { invalid, type InvalidInput } from "./invalidInput.js"
 
 const nameOf = (wanted: string): string => wanted.replace(/@[\d.]+$/, "")
 
-export const manifest = (from: NodeJS.Require, name: string): string | undefined => {
+const manifest = (from: NodeJS.Require, name: string): string | undefined => {
   try {
     return from.resolve(`${name}/package.json`)
   } catch {
@@ -11,8 +12,8 @@ export const manifest = (from: NodeJS.Require, name: string): string | undefined
   }
 }
 
-/** The line that installs packages beside this one. @internal */
-export const line = (wanted: ReadonlyArray<string>): string =>
+/** The line that installs packages beside this one. */
+const line = (wanted: ReadonlyArray<string>): string =>
   `In one directory:\n  npm install @stevedore/cli ${wanted.join(" ")}`
 
 /**
@@ -22,6 +23,24 @@ export const line = (wanted: ReadonlyArray<string>): string =>
 export const problem = (from: NodeJS.Require, wanted: ReadonlyArray<string>): string | undefined => {
   const missing = wanted.map(nameOf).filter((name) => manifest(from, name) === undefined)
   return missing.length === 0 ? undefined : `needs ${missing.join(", ")} beside this package. ${line(wanted)}`
+}
+
+const sql = ["@effect/sql@0.52", "@effect/experimental@0.61"]
+
+const drivers = { Sqlite: "@effect/sql-libsql@0.42", Postgres: "@effect/sql-pg@0.53" } as const
+
+/** What is missing for what keeps rows in such a database. */
+export const ofDatabase = (from: NodeJS.Require, database: keyof typeof drivers): string | undefined =>
+  problem(from, [...sql, drivers[database]])
+
+/** The same for jobs. Two copies of core would not know each other's URLs. */
+export const ofBulk = (from: NodeJS.Require, database: keyof typeof drivers): string | undefined => {
+  const wanted = ["@stevedore/bulk", ...sql, drivers[database]]
+  const bulk = manifest(from, "@stevedore/bulk")
+  const isShared = bulk === undefined ||
+    manifest(createRequire(bulk), "@stevedore/core") === manifest(from, "@stevedore/core")
+  return problem(from, wanted) ??
+    (isShared ? undefined : `@stevedore/bulk has another @stevedore/core than this package. ${line(wanted)}`)
 }
 
 /** Fails with what is missing for a command, if anything is. */

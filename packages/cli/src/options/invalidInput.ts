@@ -1,7 +1,9 @@
 /** Invalid input. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import type { InvalidConfiguration } from "@stevedore/core/ServiceConfig"
+import type * as ServeSettings from "@stevedore/server/ServeSettings"
 import type * as ConfigError from "effect/ConfigError"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "../print/exitCode.js"
 
@@ -37,6 +39,11 @@ export const fromConfiguration = ({ expected, field, problem, where }: InvalidCo
       ? `not set: ${remedies[where ?? field] ?? "set it, or give the option for it"}`
       : `expected ${expected}`
   )
+
+/** A setting of one's own service, whose error is what the command says of it. */
+export const setting = <A, R>(
+  read: Effect.Effect<A, ServeSettings.SettingInvalid, R>
+): Effect.Effect<A, InvalidInput, R> => Effect.mapError(read, ({ problem, variable }) => invalid(variable, problem))
 
 /** A variable that cannot be read. */
 export const fromConfigError = (error: ConfigError.ConfigError): InvalidInput =>

@@ -73,11 +73,15 @@ const read = <A>({ schema }: Value<A>) => (word: string): Effect.Effect<A, strin
 interface Described {
   readonly name: string
   readonly help: string
-  readonly actions?: ReadonlyArray<string>
 }
 
-const forActions = (actions: ReadonlyArray<string>, help: string): string =>
-  actions.length === 0 ? help : `${actions.join(", ")}: ${help}`
+/** The same of those actions alone. */
+export const forActions = (actions: ReadonlyArray<string>, entry: Entry): Entry => ({
+  ...entry,
+  optional: true,
+  actions,
+  help: `${actions.join(", ")}: ${entry.help}`
+})
 
 interface OfOption extends Described {
   /** Another name of it: a letter, or a word. */
@@ -91,7 +95,7 @@ interface Taking<A> extends OfOption {
 
 const dashed = (name: string): string => name.length === 1 ? `-${name}` : `--${name}`
 
-const entryOfOption = ({ actions = [], alias, elsewhere = [], help, name }: OfOption): Entry => ({
+const entryOfOption = ({ alias, elsewhere = [], help, name }: OfOption): Entry => ({
   names: [dashed(name), ...(alias === undefined ? [] : [dashed(alias)])],
   elsewhere: elsewhere.map(dashed),
   placeholder: undefined,
@@ -99,8 +103,8 @@ const entryOfOption = ({ actions = [], alias, elsewhere = [], help, name }: OfOp
   isPath: false,
   repeated: false,
   optional: true,
-  actions,
-  help: forActions(actions, help)
+  actions: [],
+  help
 })
 
 const taking = <A>(option: Taking<A>): Entry => {
@@ -145,7 +149,7 @@ interface OfArgument<A> extends Described {
   readonly takes: Value<A>
 }
 
-const entryOfArgument = <A>({ actions = [], help, name, takes: { choices, isPath } }: OfArgument<A>): Entry => ({
+const entryOfArgument = <A>({ help, name, takes: { choices, isPath } }: OfArgument<A>): Entry => ({
   names: [name],
   elsewhere: [],
   placeholder: undefined,
@@ -153,8 +157,8 @@ const entryOfArgument = <A>({ actions = [], help, name, takes: { choices, isPath
   isPath,
   repeated: false,
   optional: true,
-  actions,
-  help: forActions(actions, choices.length === 0 ? help : `${help}: ${choices.join(", ")}`)
+  actions: [],
+  help: choices.length === 0 ? help : `${help}: ${choices.join(", ")}`
 })
 
 /** An argument. */

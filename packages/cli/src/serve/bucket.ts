@@ -1,16 +1,14 @@
 /** `stevedore bucket`: the bucket of one's own service. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import type * as FileSystem from "@effect/platform/FileSystem"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as S3Bucket from "@stevedore/server/S3Bucket"
 import * as ServeSettings from "@stevedore/server/ServeSettings"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { invalid, type InvalidInput } from "../options/invalidInput.js"
-import { Output, type OutputFailed } from "../print/output.js"
+import { invalid, setting } from "../options/invalidInput.js"
+import { Output } from "../print/output.js"
 import type * as Given from "./options.js"
-import { setting } from "./setting.js"
 
 const originsOf = (given: Option.Option<string>) =>
   Option.match(given, {
@@ -33,19 +31,12 @@ const marks = { ok: "ok", warning: "note", failed: "FAILED" } as const
 const shown = (documents: ReadonlyArray<S3Bucket.Document>) =>
   documents.flatMap(({ subresource, xml }) => [`${subresource}:`, xml])
 
-/** Sets the bucket up, or checks it. After setting up, it is checked as well. */
-export const run = (
-  options: Given.Bucket
-): Effect.Effect<void, InvalidInput | BucketFailed | OutputFailed, Output | FileSystem.FileSystem> =>
+const examined = (options: Given.Storing, first: typeof S3Bucket.setup | (() => Effect.Effect<void>)) =>
   Effect.gen(function*() {
     const output = yield* Output
     const origins = yield* originsOf(options.origins)
-    if (options.print) {
-      const documents = S3Bucket.documents(origins)
-      return yield* options.json ? output.json(documents) : output.lines(shown(documents))
-    }
     const store = yield* setting(ServeSettings.store)
-    if (options.action === "setup") yield* S3Bucket.setup(store, origins)
+    yield* first(store, origins)
     const findings = yield* S3Bucket.check(store, origins)
     yield* options.json
       ? output.json(findings)
@@ -60,3 +51,16 @@ export const run = (
     // one is an answer of the store, and its target another's
     Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })
   )
+
+/** Checks the bucket. */
+export const check = (options: Given.Storing) => examined(options, () => Effect.void)
+
+/** Sets the bucket up, and checks it; or prints what it would write. */
+export const setup = (options: Given.SettingUp) =>
+  options.print
+    ? Effect.gen(function*() {
+      const output = yield* Output
+      const documents = S3Bucket.documents(yield* originsOf(options.origins))
+      yield* options.json ? output.json(documents) : output.lines(shown(documents))
+    })
+    : examined(options, S3Bucket.setup)

@@ -1,8 +1,20 @@
 /** The commands of one's own service, which load what a user has beside this package, and of the sandbox: the help about them. */
 import * as Effect from "effect/Effect"
-import { make, runs } from "../options/command.js"
+import { make, ofActions, runs } from "../options/command.js"
 import { logLevel } from "../options/shared.js"
-import { looking, serving, storing, tokens, trying } from "./options.js"
+import {
+  creating,
+  listing,
+  ofFile,
+  ofRows,
+  resending,
+  revoking,
+  serving,
+  settingUp,
+  storing,
+  trying,
+  verifying
+} from "./options.js"
 
 const serve = make({
   name: "serve",
@@ -19,7 +31,13 @@ const serve = make({
   run: runs(Effect.all({ ...serving, logLevel }), () => import("./serve.js"), ({ run }) => run)
 })
 
-const token = make({
+const ofTokens = () => import("./tokens.js")
+
+const ofFiles = () => import("./files.js")
+
+const ofBucket = () => import("./bucket.js")
+
+const token = ofActions({
   name: "token",
   summary: "make, list and revoke tokens of your service",
   help: "Make, list and revoke the tokens of your own service. A token is shown once, when it is made",
@@ -28,11 +46,14 @@ const token = make({
     "stevedore token list",
     "stevedore token revoke 1kf00nQk9yfWKfsTDni8aO"
   ],
-  accepts: tokens,
-  run: runs(Effect.all(tokens), () => import("./tokens.js"), ({ run }) => run)
+  actions: {
+    create: { accepts: creating, run: runs(Effect.all(creating), ofTokens, ({ create }) => create) },
+    list: { accepts: ofRows, run: runs(Effect.all(ofRows), ofTokens, ({ list }) => list) },
+    revoke: { accepts: revoking, run: runs(Effect.all(revoking), ofTokens, ({ revoke }) => revoke) }
+  }
 })
 
-const files = make({
+const files = ofActions({
   name: "files",
   summary: "look at the files of your service, and at what is stuck",
   help:
@@ -49,11 +70,18 @@ const files = make({
     "stevedore files stuck",
     "stevedore files resend"
   ],
-  accepts: looking,
-  run: runs(Effect.all(looking), () => import("./files.js"), ({ run }) => run)
+  actions: {
+    ls: { accepts: listing, run: runs(Effect.all(listing), ofFiles, ({ ls }) => ls) },
+    show: { accepts: ofFile, run: runs(Effect.all(ofFile), ofFiles, ({ show }) => show) },
+    usage: { accepts: ofRows, run: runs(Effect.all(ofRows), ofFiles, ({ usage }) => usage) },
+    rm: { accepts: ofFile, run: runs(Effect.all(ofFile), ofFiles, ({ rm }) => rm) },
+    verify: { accepts: verifying, run: runs(Effect.all(verifying), ofFiles, ({ verify }) => verify) },
+    stuck: { accepts: ofRows, run: runs(Effect.all(ofRows), ofFiles, ({ stuck }) => stuck) },
+    resend: { accepts: resending, run: runs(Effect.all(resending), ofFiles, ({ resend }) => resend) }
+  }
 })
 
-const bucket = make({
+const bucket = ofActions({
   name: "bucket",
   elsewhere: ["mb"],
   summary: "set up or check the bucket of your service",
@@ -66,8 +94,10 @@ const bucket = make({
     "stevedore bucket setup --origins https://app.example --print",
     "stevedore bucket check"
   ],
-  accepts: storing,
-  run: runs(Effect.all(storing), () => import("./bucket.js"), ({ run }) => run)
+  actions: {
+    setup: { accepts: settingUp, run: runs(Effect.all(settingUp), ofBucket, ({ setup }) => setup) },
+    check: { accepts: storing, run: runs(Effect.all(storing), ofBucket, ({ check }) => check) }
+  }
 })
 
 const sandbox = make({

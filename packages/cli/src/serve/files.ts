@@ -1,6 +1,4 @@
 /** `stevedore files`: the files of one's own service, of all tenants. */
-import type * as FileSystem from "@effect/platform/FileSystem"
-import type * as Path from "@effect/platform/Path"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as FileAdmin from "@stevedore/server/FileAdmin"
 import * as FileAudit from "@stevedore/server/FileAudit"
@@ -11,11 +9,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { invalid, type InvalidInput } from "../options/invalidInput.js"
-import { Output, type OutputFailed } from "../print/output.js"
+import { invalid } from "../options/invalidInput.js"
 import type * as Given from "./options.js"
-import { layerOf, time } from "./rows.js"
-import { setting } from "./setting.js"
+import { over, printed, time } from "./rows.js"
 
 /** Rows and store do not say the same. */
 export class FilesDiffer extends Schema.TaggedError<FilesDiffer>("@stevedore/cli/FilesDiffer")("FilesDiffer", {
@@ -27,21 +23,19 @@ export class FilesDiffer extends Schema.TaggedError<FilesDiffer>("@stevedore/cli
   }
 }
 
-const rows = ({ directory }: Given.Files) =>
-  layerOf("files", directory, { database: ({ files }) => files, directory: ({ files }) => files })
+const overFiles = over("files", { database: ({ files }) => files, directory: ({ files }) => files })
 
-const audit = ({ directory }: Given.Files) =>
-  Effect.gen(function*() {
-    const settings = yield* setting(ServeSettings.settings)
-    return yield* layerOf("files", directory, {
-      database: ({ audit }) => (url) =>
-        Option.match(settings, {
-          onNone: () => Layer.fail({ option: "STEVEDORE_SERVE_BUCKET", problem: "not set" }),
-          onSome: ({ store }) => audit(url, store)
-        }),
-      directory: ({ audit }) => audit
-    })
-  })
+const overAudit = over("files", {
+  database: ({ audit }) => (url) =>
+    Layer.unwrapEffect(Effect.mapBoth(ServeSettings.settings, {
+      onFailure: ({ problem, variable }) => ({ option: variable, problem }),
+      onSuccess: Option.match({
+        onNone: () => Layer.fail({ option: "STEVEDORE_SERVE_BUCKET", problem: "not set" }),
+        onSome: ({ store }) => audit(url, store)
+      })
+    })),
+  directory: ({ audit }) => audit
+})
 
 const reportOf = ({ createdAt, expiresAt, id, key, name, owner, reason, settledAt, size, state, tenant }: FileRow) => ({
   type: "file",
@@ -58,21 +52,7 @@ const reportOf = ({ createdAt, expiresAt, id, key, name, owner, reason, settledA
   expires_at: state === "finalized" ? null : time(expiresAt)
 })
 
-/** Prints each as a line of JSON, or as one for people. */
-const printed = <A>(
-  { json }: Given.Files,
-  reports: ReadonlyArray<A>,
-  line: (report: A) => ReadonlyArray<string | number | null>
-) =>
-  Effect.flatMap(
-    Output,
-    (output) =>
-      json
-        ? output.json(reports)
-        : output.lines(reports.map((report) => line(report).map((cell) => cell ?? "-").join("  ")))
-  )
-
-const ls = (options: Given.Files) =>
+export const ls = overFiles((options: Given.Listing) =>
   Effect.gen(function*() {
     const { list } = yield* FileAdmin.FileAdmin
     const found = yield* list({ tenant: Option.getOrUndefined(options.tenant), limit: options.limit })
@@ -85,56 +65,61 @@ const ls = (options: Given.Files) =>
       name
     ])
   })
+)
 
 /** The file that is named. */
-const named = ({ id }: Given.Files) =>
+const named = (id: string) =>
   Effect.gen(function*() {
     const { find } = yield* FileAdmin.FileAdmin
-    if (Option.isNone(id)) return yield* invalid("ID", "give the id of the file: stevedore files ls shows it")
-    const found = yield* find(id.value)
-    return Option.isSome(found) ? found.value : yield* invalid("ID", `there is no file ${id.value}`)
+    const found = yield* find(id)
+    return Option.isSome(found) ? found.value : yield* invalid("ID", `there is no file ${id}`)
   })
 
-const show = (options: Given.Files) =>
+export const show = overFiles((options: Given.OfFile) =>
   Effect.gen(function*() {
-    const report = reportOf(yield* named(options))
+    const report = reportOf(yield* named(options.id))
     yield* options.json
       ? printed(options, [report], () => [])
       : printed(options, Object.entries(report).slice(1), ([name, value]) => [`${name}:`, value])
   })
+)
 
-const usage = (options: Given.Files) =>
+export const usage = overFiles((options: Given.OfRows) =>
   Effect.gen(function*() {
     const { usage } = yield* FileAdmin.FileAdmin
     const reports = (yield* usage).map((one) => ({ type: "usage", ...one }))
     yield* printed(options, reports, ({ bytes, files, tenant }) => [tenant, `${bytes} bytes`, `${files} files`])
   })
+)
 
-const stuck = (options: Given.Files) =>
+export const stuck = overFiles((options: Given.OfRows) =>
   Effect.gen(function*() {
     const { stuck } = yield* FileAdmin.FileAdmin
     const reports = (yield* stuck).map(({ since, ...one }) => ({ type: "waiting", ...one, since: time(since) }))
     yield* printed(options, reports, ({ id, since, tenant, what, why }) => [id, tenant, what, since, why])
   })
+)
 
-const resend = (options: Given.Files) =>
+export const resend = overFiles((options: Given.Resending) =>
   Effect.gen(function*() {
     const { resend } = yield* FileAdmin.FileAdmin
     const reports = (yield* resend(Option.getOrUndefined(options.id))).map((id) => ({ type: "resent", id }))
     yield* printed(options, reports, ({ id }) => [id])
   })
+)
 
-const rm = (options: Given.Files) =>
+export const rm = overFiles((options: Given.OfFile) =>
   Effect.gen(function*() {
     const { remove } = yield* FileAdmin.FileAdmin
-    const { id, state } = yield* named(options)
+    const { id, state } = yield* named(options.id)
     if (!(yield* remove(id))) {
       return yield* invalid("ID", `${id} is ${state}: there is nothing to remove, or it is done already`)
     }
     yield* printed(options, [{ type: "removing", id }], () => [`The service removes ${id}`])
   })
+)
 
-const verify = (options: Given.Files) =>
+export const verify = overAudit((options: Given.Verifying) =>
   Effect.gen(function*() {
     const { verify } = yield* FileAudit.FileAudit
     const counted = yield* Stream.runFoldEffect(verify(options), 0, (count, finding) =>
@@ -148,19 +133,4 @@ const verify = (options: Given.Files) =>
       ))
     if (counted > 0) return yield* new FilesDiffer({ findings: counted })
   })
-
-/** Lists, shows, sums up, removes, compares, says what waits, or sends events again. */
-export const run = (
-  options: Given.Files
-): Effect.Effect<void, InvalidInput | FilesDiffer | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
-  Effect.gen(function*() {
-    const asked = { ls, show, usage, rm, stuck, resend }
-    yield* options.action === "verify"
-      ? Effect.provide(verify(options), yield* audit(options))
-      : Effect.provide(asked[options.action](options), yield* rows(options))
-  }).pipe(
-    Effect.catchTags({
-      TableFailed: ({ message }) => invalid("files", message),
-      StorageRefused: ({ message }) => invalid("files", message)
-    })
-  )
+)

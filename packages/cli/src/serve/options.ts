@@ -59,84 +59,75 @@ export const serving = {
   ...ofMachine
 }
 
-export const tokens = {
-  action: argument({ name: "ACTION", takes: choice("create", "list", "revoke"), help: "What to do" }),
-  id: optionalArgument({ name: "ID", takes: name, actions: ["revoke"], help: "the id of the token, which list shows" }),
+const directory = option({
+  name: "directory",
+  takes: path("PATH"),
+  help: "Directory of a service without a database of its own. Default: stevedore-data, unless " +
+    "STEVEDORE_SERVE_DATABASE_URL is set"
+})
+
+/** What every action about the rows of a service accepts. */
+export const ofRows = { directory, ...ofMachine }
+
+export const creating = {
   tenant: option({
     name: "tenant",
     takes: text("NAME"),
-    actions: ["create"],
     help: "whose files it sees, and no others. Default: default"
   }),
   owner: option({
     name: "owner",
     takes: text("NAME"),
-    actions: ["create"],
     help: "who has it; files name it as their author. Default: owner"
   }),
   scopes: option({
     name: "scopes",
     takes: text("NAMES"),
-    actions: ["create"],
     help: "what it allows, with a comma between: read, write. Default: both"
   }),
-  days: option({
-    name: "days",
-    takes: wholeNumber(1, 36_500),
-    actions: ["create"],
-    help: "how long it is valid. Default: 30"
-  }),
-  directory: option({
-    name: "directory",
-    takes: path("PATH"),
-    help: "Directory of a service without a database of its own. Default: stevedore-data, unless " +
-      "STEVEDORE_SERVE_DATABASE_URL is set"
-  }),
-  ...ofMachine
+  days: option({ name: "days", takes: wholeNumber(1, 36_500), help: "how long it is valid. Default: 30" }),
+  ...ofRows
 }
 
-export const looking = {
-  action: argument({
-    name: "ACTION",
-    takes: choice("ls", "show", "usage", "rm", "verify", "stuck", "resend"),
-    help: "What to do"
-  }),
-  id: optionalArgument({ name: "ID", takes: name, actions: ["show", "rm", "resend"], help: "the id of the file" }),
-  tenant: option({
-    name: "tenant",
-    takes: text("NAME"),
-    actions: ["ls"],
-    help: "whose files. Default: those of all"
-  }),
+export const revoking = {
+  id: argument({ name: "ID", takes: name, help: "the id of the token, which list shows" }),
+  ...ofRows
+}
+
+const file = { name: "ID", takes: name, help: "the id of the file, which ls shows" }
+
+export const ofFile = { id: argument(file), ...ofRows }
+
+export const resending = { id: optionalArgument(file), ...ofRows }
+
+export const listing = {
+  tenant: option({ name: "tenant", takes: text("NAME"), help: "whose files. Default: those of all" }),
   limit: optionOr({
     name: "limit",
     takes: wholeNumber(1, 100_000),
     default: 100,
-    actions: ["ls"],
     help: "how many at most, the newest first"
   }),
-  repair: flag({
-    name: "repair",
-    actions: ["verify"],
-    help: "mend what loses nothing: what the quota of a tenant counts"
-  }),
-  directory: tokens.directory,
-  ...ofMachine
+  ...ofRows
+}
+
+export const verifying = {
+  repair: flag({ name: "repair", help: "mend what loses nothing: what the quota of a tenant counts" }),
+  ...ofRows
 }
 
 export const storing = {
-  action: argument({ name: "ACTION", takes: choice("setup", "check"), help: "What to do" }),
   origins: option({
     name: "origins",
     takes: text("ORIGINS"),
     help: "Origins whose pages upload, with a comma between. Default: STEVEDORE_SERVE_ORIGINS, or none"
   }),
-  print: flag({
-    name: "print",
-    actions: ["setup"],
-    help: "show the rules instead of writing them, to be written by other means"
-  }),
   ...ofMachine
+}
+
+export const settingUp = {
+  print: flag({ name: "print", help: "show the rules instead of writing them, to be written by other means" }),
+  ...storing
 }
 
 export const trying = {
@@ -179,11 +170,26 @@ export const trying = {
 /** What `stevedore serve` is given. */
 export type Serve = Accepted<typeof serving & { readonly logLevel: typeof logLevel }>
 
-/** What `stevedore token` is given. */
-export type Token = Own<typeof tokens>
+/** What an action about the rows of a service is given. */
+export type OfRows = Own<typeof ofRows>
 
-/** What `stevedore files` is given. */
-export type Files = Own<typeof looking>
+/** What `stevedore token create` is given. */
+export type Creating = Own<typeof creating>
+
+/** What an action about one file is given. */
+export type OfFile = Own<typeof ofFile>
+
+/** What `stevedore files resend` is given. */
+export type Resending = Own<typeof resending>
+
+/** What `stevedore files verify` is given. */
+export type Verifying = Own<typeof verifying>
+
+/** What `stevedore files ls` is given. */
+export type Listing = Own<typeof listing>
 
 /** What `stevedore bucket` is given. */
-export type Bucket = Own<typeof storing>
+export type Storing = Own<typeof storing>
+
+/** What `stevedore bucket setup` is given. */
+export type SettingUp = Own<typeof settingUp>

@@ -16,14 +16,12 @@ import { createRequire } from "node:module"
 import * as Telemetry from "../connection/telemetry.js"
 import { ProgramName } from "../options/commandWords.js"
 import * as Installed from "../options/installed.js"
-import { invalid, type InvalidInput } from "../options/invalidInput.js"
+import { invalid, type InvalidInput, setting } from "../options/invalidInput.js"
 import { levelOf } from "../options/shared.js"
 import { endingWell } from "../print/askedToEnd.js"
 import { loggedBy, Output, type OutputFailed } from "../print/output.js"
 import type { Serving } from "../print/schemas.js"
-import * as ServeInstalled from "./installed.js"
 import type * as Given from "./options.js"
-import { setting } from "./setting.js"
 
 const checkPublicUrl = (text: string) =>
   URL.canParse(text) && /^https?:\/\/[^/?#@]+(?:\/[\w.~-]+)*\/?$/.test(text)
@@ -86,7 +84,7 @@ const common = (options: Given.Serve, basePath: string | undefined) =>
 
 const inDirectory = (options: Given.Serve, basePath: string | undefined) =>
   Effect.gen(function*() {
-    yield* Installed.check("serve", ServeInstalled.problem(createRequire(import.meta.url)))
+    yield* Installed.check("serve", Installed.ofDatabase(createRequire(import.meta.url), "Sqlite"))
     const publicUrl = yield* Effect.transposeMapOption(options.publicUrl, checkPublicUrl)
     const quota = yield* setting(ServeSettings.quota)
     const origins = yield* setting(ServeSettings.origins)
@@ -108,7 +106,7 @@ const inDirectory = (options: Given.Serve, basePath: string | undefined) =>
 
 const inBucket = (options: Given.Serve, basePath: string | undefined, settings: ServeSettings.Settings) =>
   Effect.gen(function*() {
-    yield* Installed.check("serve", ServeInstalled.productionProblem(createRequire(import.meta.url)))
+    yield* Installed.check("serve", Installed.ofDatabase(createRequire(import.meta.url), "Postgres"))
     if (Option.isSome(options.publicUrl)) {
       return yield* invalid(
         "--public-url",

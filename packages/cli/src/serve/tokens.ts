@@ -1,6 +1,4 @@
 /** `stevedore token`: the tokens of one's own service. */
-import type * as FileSystem from "@effect/platform/FileSystem"
-import type * as Path from "@effect/platform/Path"
 import * as Identifiers from "@stevedore/server/parts/identifiers"
 import * as Tokens from "@stevedore/server/Tokens"
 import * as Duration from "effect/Duration"
@@ -8,13 +6,15 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { invalid, type InvalidInput } from "../options/invalidInput.js"
-import { Output, type OutputFailed } from "../print/output.js"
+import { invalid } from "../options/invalidInput.js"
+import { Output } from "../print/output.js"
 import type * as Given from "./options.js"
-import { layerOf, time } from "./rows.js"
+import { over, printed, time } from "./rows.js"
 
-const table = ({ directory }: Given.Token) =>
-  layerOf("token", directory, { database: ({ tokens }) => tokens, directory: ({ tokens }) => tokens })
+const overTokens = over("token", {
+  database: ({ tokens }) => tokens,
+  directory: ({ tokens }) => tokens
+})
 
 const Scopes = Schema.NonEmptyArray(Tokens.Scope)
 
@@ -35,7 +35,8 @@ const reportOf = ({ createdAt, expiresAt, id, owner, scopes, tenant }: Tokens.To
   expires_at: time(expiresAt)
 })
 
-const create = (options: Given.Token) =>
+/** Makes one, and shows it. */
+export const create = overTokens((options: Given.Creating) =>
   Effect.gen(function*() {
     const output = yield* Output
     const scopes = yield* scopesOf(options.scopes)
@@ -48,45 +49,29 @@ const create = (options: Given.Token) =>
     })
     const secret = Redacted.value(token)
     yield* options.json ? output.json([{ ...reportOf(record), token: secret }]) : output.lines([secret])
-  })
+  }).pipe(Effect.provide(Identifiers.layerSecure))
+)
 
-const list = ({ json }: Given.Token) =>
+/** Lists them. */
+export const list = overTokens((options: Given.OfRows) =>
   Effect.gen(function*() {
-    const output = yield* Output
     const { list } = yield* Tokens.Tokens
     const reports = (yield* list).map(reportOf)
-    yield* json ?
-      output.json(reports) :
-      output.lines(
-        reports.map((one) =>
-          [one.id, one.tenant, one.owner, one.scopes.join(","), one.expires_at ?? "never"].join("  ")
-        )
-      )
+    yield* printed(options, reports, ({ expires_at, id, owner, scopes, tenant }) => [
+      id,
+      tenant,
+      owner,
+      scopes.join(","),
+      expires_at ?? "never"
+    ])
   })
+)
 
-const revoke = ({ id, json }: Given.Token) =>
+/** Revokes one. */
+export const revoke = overTokens(({ id, ...options }: Given.OfFile) =>
   Effect.gen(function*() {
-    const output = yield* Output
     const { revoke } = yield* Tokens.Tokens
-    if (Option.isNone(id)) {
-      return yield* invalid("ID", "give the id of the token to revoke: stevedore token list shows it")
-    }
-    if (!(yield* revoke(id.value))) return yield* invalid("ID", `there is no token ${id.value}`)
-    yield* json ? output.json([{ type: "revoked", id: id.value }]) : output.lines([`Revoked ${id.value}`])
+    if (!(yield* revoke(id))) return yield* invalid("ID", `there is no token ${id}`)
+    yield* printed(options, [{ type: "revoked", id }], () => [`Revoked ${id}`])
   })
-
-/** Makes, lists or revokes. */
-export const run = (
-  options: Given.Token
-): Effect.Effect<void, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
-  Effect.gen(function*() {
-    const actions = { create, list, revoke }
-    yield* actions[options.action](options).pipe(
-      Effect.provide(yield* table(options)),
-      Effect.provide(Identifiers.layerSecure),
-      Effect.catchTags({
-        TableFailed: ({ message }) => invalid("token", message),
-        TenantInvalid: ({ message }) => invalid("--tenant", message)
-      })
-    )
-  })
+)

@@ -120,9 +120,9 @@ describe("stevedore bulk in a file of SQLite", () => {
       const store = `${folder}/jobs.db`
       const table: ReadonlyArray<readonly [words: string, env: Readonly<Record<string, string>>, said: RegExp]> = [
         ["pauze night", {}, /ACTION: expected one of start, run, .*, not "pauze"/],
-        ["pause", {}, /JOB: bulk pause needs the name of a job/],
-        ["run night", {}, /night: bulk run takes no job/],
-        ["cancel night files", {}, /files: bulk cancel takes no path/],
+        ["pause", {}, /JOB: is missing: Name of the job/],
+        ["run night", {}, /JOB: means nothing to bulk run/],
+        ["cancel night files", {}, /PATH: means nothing to bulk cancel/],
         ["status night --files 3", {}, /--files: means nothing to bulk status/],
         ["pause night --watch", {}, /--watch: means nothing to bulk pause/],
         [`status --store ${store}`, {}, /--store: .*jobs\.db is not there: stevedore bulk start creates it/],
