@@ -1,10 +1,10 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Program from "./line/program.js"
+import * as Endings from "./print/endings.js"
 import * as ExitCode from "./print/exitCode.js"
-import * as HangUp from "./print/hangUp.js"
 
 NodeRuntime.runMain(
-  HangUp.interrupting(Program.run({
+  Endings.interrupting(Program.run({
     words: process.argv.slice(2),
     out: process.stdout,
     error: process.stderr

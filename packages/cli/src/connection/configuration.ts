@@ -2,7 +2,7 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as ServiceConfig from "@stevedore/core/ServiceConfig"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
-import type { NodeStevedore } from "@stevedore/node/NodeStevedore"
+import * as NodeStevedore from "@stevedore/node/NodeStevedore"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,7 +15,6 @@ import { fromConfigError, fromConfiguration, invalid, type InvalidInput } from "
 import type { Accepted } from "../options/parameter.js"
 import type { connection } from "../options/shared.js"
 import * as Proxy from "./proxy.js"
-import * as Transport from "./transport.js"
 
 /** What was given on the command line. An option takes precedence over the environment variable. */
 export type Given = Accepted<typeof connection>
@@ -106,6 +105,10 @@ export const resolve = (
     InvalidConfiguration: (error) => Effect.fail(fromConfiguration(error))
   }))
 
+/** The service and the storage, through the proxy if there is one. */
+export const transport = (options: NodeStevedore.Options): Layer.Layer<NodeStevedore.NodeStevedore, InvalidInput> =>
+  Layer.catchAll(NodeStevedore.layer(options), (error) => Layer.fail(fromConfiguration(error)))
+
 /**
  * The service and the storage for this configuration, through the proxy that the environment names, if any; with
  * `ledger: false`, for those who keep what is unfinished elsewhere.
@@ -113,11 +116,11 @@ export const resolve = (
 export const layer = (
   given: Given,
   { ledger }: { readonly ledger?: false | undefined } = {}
-): Layer.Layer<NodeStevedore, InvalidInput, FileSystem.FileSystem> =>
+): Layer.Layer<NodeStevedore.NodeStevedore, InvalidInput, FileSystem.FileSystem> =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const service = yield* resolve(given)
     const proxy = yield* Proxy.resolve(service.baseUrl)
-    return Transport.layer({
+    return transport({
       ...service,
       allowInsecureHttp: given.allowInsecureHttp,
       ledger,

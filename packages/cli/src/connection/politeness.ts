@@ -23,14 +23,11 @@ const keepUp = (command: string, first: LimitRate.LimitRate, limit: BandwidthLim
     const name = `${process.pid}-${randomUUID()}`
     let wanted = first
     const say = (rate: number) =>
-      Option.match(register, {
-        onNone: () => Effect.void,
-        onSome: ({ say }) =>
-          say({
-            name,
-            running: { pid: process.pid, command, limit: wanted.text, rate: Number.isFinite(rate) ? rate : null }
-          })
-      })
+      Effect.transposeMapOption(register, ({ say }) =>
+        say({
+          name,
+          running: { pid: process.pid, command, limit: wanted.text, rate: Number.isFinite(rate) ? rate : null }
+        }))
     const follow = Effect.gen(function*() {
       const next = yield* now(wanted)
       yield* limit.set(next)
@@ -41,13 +38,11 @@ const keepUp = (command: string, first: LimitRate.LimitRate, limit: BandwidthLim
       return follow
     }
     const look = Effect.gen(function*() {
-      yield* Option.match(register, { onNone: () => Effect.void, onSome: ({ take }) => take(name, change) })
+      yield* Effect.transposeMapOption(register, ({ take }) => take(name, change))
       const { rate } = yield* limit.current
       if (rate !== (yield* now(wanted)).rate) yield* follow
     })
-    yield* Effect.addFinalizer(() =>
-      Option.match(register, { onNone: () => Effect.void, onSome: ({ leave }) => leave(name) })
-    )
+    yield* Effect.addFinalizer(() => Effect.transposeMapOption(register, ({ leave }) => leave(name)))
     yield* say((yield* limit.current).rate)
     yield* Effect.repeat(look, Schedule.spaced("1 second"))
   }).pipe(Effect.scoped)

@@ -13,7 +13,6 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Configuration from "../connection/configuration.js"
 import * as Proxy from "../connection/proxy.js"
-import * as Transport from "../connection/transport.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import * as DoctorReport from "../print/doctorReport.js"
 import { Output } from "../print/output.js"
@@ -88,7 +87,7 @@ interface Configured {
 const layerOf = ({ proxy: found, service }: Configured, options: Options) => {
   const proxy = Option.getOrUndefined(found)
   return Layer.merge(
-    Transport.layer({ ...service, allowInsecureHttp: options.allowInsecureHttp, ledger: false, proxy }).pipe(
+    Configuration.transport({ ...service, allowInsecureHttp: options.allowInsecureHttp, ledger: false, proxy }).pipe(
       Layer.provide(RetryPolicy.none)
     ),
     NodeStevedore.layerClient({ proxy })
@@ -187,13 +186,6 @@ const judgedFile = (path: string) =>
     Effect.map(({ size }) => ({ path, size: Number(size) }))
   )
 
-const checkedOrigin = (origin: string) => {
-  const url = URL.canParse(origin) ? new URL(origin) : undefined
-  return url?.origin === origin
-    ? Effect.succeed(origin)
-    : invalid("--origin", `expected the origin of your pages, such as https://app.example, not ${origin}`)
-}
-
 /**
  * Tries every step and reports each as it ends. Fails at the end if any check failed. A failed check does not stop
  * those that do not depend on it.
@@ -202,7 +194,7 @@ export const run = (options: Options) =>
   Effect.gen(function*() {
     const extras: Findings.Extras = {
       file: yield* Effect.transposeMapOption(options.file, judgedFile),
-      origin: yield* Effect.transposeMapOption(options.origin, checkedOrigin)
+      origin: options.origin
     }
     yield* Effect.transposeMapOption(options.writeProfile, (path) => ProfileFile.checkTarget(path, options.overwrite))
     const configured = yield* Effect.either(configuredBy(options))

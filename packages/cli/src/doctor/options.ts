@@ -2,7 +2,7 @@
 import { flag, option } from "../options/parameter.js"
 import type { Accepted } from "../options/parameter.js"
 import { ofService } from "../options/shared.js"
-import { path, text } from "../options/values.js"
+import { matching, path } from "../options/values.js"
 
 export const checking = {
   file: option({
@@ -12,7 +12,11 @@ export const checking = {
   }),
   origin: option({
     name: "origin",
-    takes: text("ORIGIN"),
+    takes: matching(
+      "ORIGIN",
+      "the origin of your pages, such as https://app.example",
+      (text): text is string => URL.canParse(text) && new URL(text).origin === text
+    ),
     help: "Origin of web pages that will upload: check the storage's CORS rules for it"
   }),
   writeProfile: option({

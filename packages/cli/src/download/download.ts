@@ -9,21 +9,19 @@ import { safeName } from "@stevedore/node/SafeName"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import * as Configuration from "../connection/configuration.js"
 import * as Politeness from "../connection/politeness.js"
 import * as Telling from "../files/telling.js"
 import { again } from "../options/commandWords.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
-import { margin, Output } from "../print/output.js"
+import { Output } from "../print/output.js"
 import * as Printable from "../print/printable.js"
-import * as ProgressBar from "../print/progressBar.js"
 import * as Reports from "../print/reports.js"
 import * as Table from "../print/table.js"
 import type { Options } from "./options.js"
+import * as DownloadWatch from "./watch.js"
 
 type One = Options & { readonly fileId: string }
 
@@ -73,8 +71,6 @@ const targetOf = ({ anySize, fileId, output, overwrite }: One) =>
     }
   })
 
-const tenTimesASecond = Schedule.spaced("100 millis")
-
 const tellHowToGoOn = Effect.gen(function*() {
   const output = yield* Output
   yield* output.warn(`The partial download is kept. To resume:\n  ${yield* again}`)
@@ -89,35 +85,20 @@ interface Target {
   readonly size: number | undefined
 }
 
-const withProgress = (target: Target, options: One, onSaved: () => void) =>
+const withProgress = ({ path, size }: Target, { fileId, keep, overwrite }: One, onSaved: () => void) =>
   Effect.gen(function*() {
-    const output = yield* Output
-    let received = 0
+    const during = yield* DownloadWatch.make(1, () => ({ done: 0, there: 0, failed: 0, notTried: 1 }))
     let kept = false
-    let size = Option.none<number>()
-    const draw = Effect.flatMap(output.terminal, (terminal) =>
-      Option.match(terminal, {
-        onNone: () => Effect.void,
-        onSome: ({ columns }) => output.status([ProgressBar.renderBytes({ received, size }, columns - margin)])
-      }))
-    const drawing = yield* Effect.fork(Effect.repeat(draw, tenTimesASecond))
-    return yield* NodeDownloads.toFile(options.fileId, target.path, {
-      size: target.size,
-      overwrite: options.overwrite,
-      keep: options.keep,
-      onKept: () => {
-        kept = true
-      },
-      onSaved,
-      onProgress: (bytes, of) => {
-        received = bytes
-        size = of
-      }
-    }).pipe(
-      Effect.ensuring(Effect.zipRight(Fiber.interrupt(drawing), output.status([]))),
+    const onKept = () => {
+      kept = true
+    }
+    return yield* during(
+      path,
+      (onProgress) => NodeDownloads.toFile(fileId, path, { size, overwrite, keep, onKept, onSaved, onProgress })
+    ).pipe(
       Effect.onError(() => Effect.when(tellHowToGoOn, () => kept))
     )
-  })
+  }).pipe(Effect.scoped)
 
 /** Downloads one file to a path, or several into a directory. */
 export const runAny = (options: Options) =>

@@ -72,12 +72,10 @@ export const run = (options: Options) =>
     })
     const outcomes = Outcomes.make(all, ({ fileId }) => ({ fileId }))
     const { end, stopped, tell } = yield* Telling.make(outcomes, { ...options, move: "download" })
-    const watch = yield* DownloadWatch.make(all.length, outcomes.counts)
-
-    const fetched = (file: Wanted, place: Place) =>
+    const fetched = (during: DownloadWatch.During, file: Wanted, place: Place) =>
       Effect.gen(function*() {
         const began = yield* Clock.currentTimeMillis
-        const { fileId, path, size } = yield* watch.during(place.path, (onProgress) =>
+        const { fileId, path, size } = yield* during(place.path, (onProgress) =>
           NodeDownloads.toFile(place.fileId, place.path, {
             size: options.anySize ? undefined : place.size,
             overwrite: options.overwrite,
@@ -107,26 +105,30 @@ export const run = (options: Options) =>
         const name = nameOf(wanted, fileId)
         return { fileId, given, name, wanted, path: join(directory, name), size: record.size ?? undefined }
       })
-    const tried = (file: Wanted) =>
+    const tried = (during: DownloadWatch.During, file: Wanted) =>
       Effect.gen(function*() {
         const place = yield* turn.withPermits(1)(placed(file))
         const isThere = !options.overwrite &&
           (yield* index.has(place.name, place.fileId, options.anySize ? undefined : place.size))
         yield* isThere
           ? tell({ _tag: "Skipped", input: file, path: place.path, reason: "there", fileId: Option.some(file.fileId) })
-          : fetched(file, place)
+          : fetched(during, file, place)
       })
-    const one = (file: Wanted) =>
-      Effect.flatMap(refusal, Option.match({ onNone: () => tried(file), onSome: (error) => Effect.fail(error) })).pipe(
+    const one = (during: DownloadWatch.During) => (file: Wanted) =>
+      Effect.flatMap(
+        refusal,
+        Option.match({ onNone: () => tried(during, file), onSome: (error) => Effect.fail(error) })
+      ).pipe(
         Effect.catchAll((error) =>
           error instanceof OutputFailed
             ? Effect.fail(error)
             : Effect.zipRight(heard(Option.some(error)), tell({ _tag: "Failed", input: file, error }))
         )
       )
-    yield* Effect.forEach(all, one, { concurrency: options.files, discard: true }).pipe(
-      Effect.onInterrupt(() => Effect.zipRight(watch.end, stopped))
+    yield* DownloadWatch.make(all.length, outcomes.counts).pipe(
+      Effect.flatMap((during) => Effect.forEach(all, one(during), { concurrency: options.files, discard: true })),
+      Effect.scoped,
+      Effect.onInterrupt(() => stopped)
     )
-    yield* watch.end
     yield* end
-  }).pipe(Effect.scoped)
+  })

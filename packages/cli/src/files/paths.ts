@@ -194,14 +194,11 @@ const checkDirectory = (paths: ReadonlyArray<string>): Effect.Effect<void, Inval
   Effect.flatMap(
     Path.Path,
     ({ isAbsolute, resolve }) =>
-      Option.match(Arr.findFirst(paths, (path) => !isAbsolute(path)), {
-        onNone: () => Effect.void,
-        onSome: (path) =>
-          Effect.try({
-            try: () => resolve(path),
-            catch: () => invalid(path, "the current directory no longer exists: change to another")
-          })
-      })
+      Effect.asVoid(Effect.transposeMapOption(Arr.findFirst(paths, (path) => !isAbsolute(path)), (path) =>
+        Effect.try({
+          try: () => resolve(path),
+          catch: () => invalid(path, "the current directory no longer exists: change to another")
+        })))
   )
 
 /** A file on the web, from a row of a list. */

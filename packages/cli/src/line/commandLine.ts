@@ -43,13 +43,10 @@ const checked = (
   options: ReadonlyArray<Entry>,
   unneeded: Page["unneeded"] = {}
 ): Effect.Effect<void, InvalidInput> =>
-  Option.match(mistake, {
-    onNone: () => Effect.void,
-    onSome: (found) =>
-      found._tag === "Unknown"
-        ? unknown(found.word, options, unneeded)
-        : invalid(found.entry.names[0], `needs a value: ${found.entry.placeholder}`)
-  })
+  Effect.asVoid(Effect.transposeMapOption(mistake, (found) =>
+    found._tag === "Unknown"
+      ? unknown(found.word, options, unneeded)
+      : invalid(found.entry.names[0], `needs a value: ${found.entry.placeholder}`)))
 
 /** The arguments by their names, in their order. */
 const argumentsOf = (

@@ -3,7 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as AskedToEnd from "../print/askedToEnd.js"
+import * as Endings from "../print/endings.js"
 import { messageOf } from "../print/message.js"
 import { Output, OutputFailed } from "../print/output.js"
 import * as Printable from "../print/printable.js"
@@ -25,18 +25,18 @@ export const ofCause = (cause: Cause.Cause<unknown>): Option.Option<string> =>
   Option.match(Cause.failureOption(cause), {
     onSome: ofError,
     onNone: () =>
-      AskedToEnd.isIn(cause) ? Option.none() : Option.some(
+      Endings.isWell(cause) ? Option.none() : Option.some(
         Cause.isInterruptedOnly(cause) ? "Interrupted." : `This is a bug in stevedore.\n${Cause.pretty(cause)}`
       )
   })
 
 /** Prints to standard error why a command did not succeed. */
 export const tell = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Output> =>
-  Effect.onError(command, (cause) =>
-    Option.match(ofCause(cause), {
-      onNone: () => Effect.void,
-      onSome: (words) => Effect.flatMap(Output, (output) => output.warn(words))
-    }))
+  Effect.onError(
+    command,
+    (cause) =>
+      Effect.transposeMapOption(ofCause(cause), (words) => Effect.flatMap(Output, (output) => output.warn(words)))
+  )
 
 /** The same with `--json`: prints one line, `CommandFailed` of the reports. */
 export const report = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Output> =>
@@ -44,9 +44,9 @@ export const report = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<
     // most runs need none of it
     Effect.promise(() => import("./failureReport.js")).pipe(
       Effect.flatMap(({ reportOf }) =>
-        Option.match(reportOf(cause, ofCause(cause)), {
-          onNone: () => Effect.void,
-          onSome: (line) => Effect.flatMap(Output, (output) => output.warn(Printable.json(line)))
-        })
+        Effect.transposeMapOption(
+          reportOf(cause, ofCause(cause)),
+          (line) => Effect.flatMap(Output, (output) => output.warn(Printable.json(line)))
+        )
       )
     ))

@@ -3,7 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as AskedToEnd from "../print/askedToEnd.js"
+import * as Endings from "../print/endings.js"
 import { OutputFailed } from "../print/output.js"
 import * as Reports from "../print/reports.js"
 import type { CommandFailed } from "../print/schemas.js"
@@ -23,7 +23,7 @@ export const reportOf = (
   said: Option.Option<string>
 ): Option.Option<typeof CommandFailed.Type> => {
   const error = Option.getOrUndefined(Cause.failureOption(cause))
-  if (AskedToEnd.isIn(cause) || (error instanceof OutputFailed && error.closed)) return Option.none()
+  if (Endings.isWell(cause) || (error instanceof OutputFailed && error.closed)) return Option.none()
   if (isError(error)) return Option.some({ type: "failed", error: Reports.failure(error) })
   const rest = Cause.isInterruptedOnly(cause)
     ? { _tag: "Interrupted", kind: "tryLater" as const, message: Option.getOrElse(said, () => "") }

@@ -3,7 +3,6 @@
  * option would then be obeyed, and could send the token elsewhere.
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { lstat } from "node:fs/promises"
 import { join } from "node:path"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
@@ -24,19 +23,17 @@ const suspects = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
 /** Refuses a word for an option that is also the name of something in the current directory. */
 export const check = (words: ReadonlyArray<string>, directory = "."): Effect.Effect<void, InvalidInput> => {
   const isName = isNameIn(directory)
-  return Effect.flatMap(
-    Effect.findFirst(suspects(words), (word) => isUnreadable(word) ? Effect.succeed(true) : isName(word)),
-    Option.match({
-      onNone: () => Effect.void,
-      onSome: (word) =>
-        invalid(
-          word,
-          isUnreadable(word)
-            ? "begins with a dash and is not UTF-8, as the name of a file may be: give names as ./NAME, and patterns " +
-              "as ./*.mp4"
-            : `is an option, but also the name of something in this directory. Give the name as ./${word}, and ` +
-              "patterns as ./*.mp4; if you mean the option, run the command in another directory"
-        )
-    })
+  return Effect.findFirst(suspects(words), (word) => isUnreadable(word) ? Effect.succeed(true) : isName(word)).pipe(
+    Effect.flatMap(Effect.transposeMapOption((word) =>
+      invalid(
+        word,
+        isUnreadable(word)
+          ? "begins with a dash and is not UTF-8, as the name of a file may be: give names as ./NAME, and patterns " +
+            "as ./*.mp4"
+          : `is an option, but also the name of something in this directory. Give the name as ./${word}, and ` +
+            "patterns as ./*.mp4; if you mean the option, run the command in another directory"
+      )
+    )),
+    Effect.asVoid
   )
 }

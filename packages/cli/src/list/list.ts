@@ -211,10 +211,10 @@ const print = (items: ReadonlyArray<object>, json: boolean, header: boolean) =>
 const printMarked = (chunk: Chunk.Chunk<Marked<object>>, options: Options, header: boolean) =>
   Effect.zipRight(
     print(Chunk.toReadonlyArray(chunk).map(({ item }) => item), options.json, header),
-    Option.match(Option.all([options.resume, Chunk.last(chunk)]), {
-      onNone: () => Effect.void,
-      onSome: ([path, { at }]) => writeCheckpoint(path, at)
-    })
+    Effect.transposeMapOption(
+      Option.all([options.resume, Chunk.last(chunk)]),
+      ([path, { at }]) => writeCheckpoint(path, at)
+    )
   )
 
 const skippedSoFar = Effect.map(Metric.value(Metrics.itemsSkipped), ({ count }) => count)

@@ -145,6 +145,10 @@ export const checked = (
     )
   )
 
+/** The same, by a pattern. */
+export const like = (placeholder: string, expected: string, pattern: RegExp): Value<string> =>
+  value(placeholder, expecting(expected)(Schema.String.pipe(Schema.pattern(pattern))))
+
 /** A text of which it is known what it looks like. */
 export const matching = <A extends string>(
   placeholder: string,

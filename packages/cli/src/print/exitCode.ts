@@ -4,8 +4,7 @@ import * as ConfigError from "effect/ConfigError"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as AskedToEnd from "./askedToEnd.js"
-import * as HangUp from "./hangUp.js"
+import * as Endings from "./endings.js"
 
 /** Everything was done. */
 export const ok = 0
@@ -54,9 +53,9 @@ export const ofExit = <A, E>(exit: Exit.Exit<A, E>): number =>
         onNone: () =>
           !Cause.isInterruptedOnly(cause)
             ? failed
-            : AskedToEnd.isIn(cause)
+            : Endings.isWell(cause)
             ? ok
-            : HangUp.isIn(cause)
+            : Endings.isHangUp(cause)
             ? hungUp
             : interrupted
       })

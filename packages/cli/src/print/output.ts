@@ -7,7 +7,9 @@ import * as HashSet from "effect/HashSet"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import { stripVTControlCharacters } from "node:util"
 import * as ExitCode from "./exitCode.js"
 import * as Printable from "./printable.js"
@@ -119,6 +121,21 @@ export const write = (sink: Sink, text: string, onWritten?: () => void): Effect.
           ? Effect.void
           : Effect.fail(new OutputFailed({ code: error.code ?? "EIO" }))
       ))
+  })
+
+/** Draws lines on a terminal ten times a second, if there is one, for as long as the scope is open. */
+export const drawing = (
+  lines: (terminal: TerminalSize) => Effect.Effect<ReadonlyArray<string>>
+): Effect.Effect<void, never, Output | Scope.Scope> =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    yield* Effect.addFinalizer(() => output.status([]))
+    if (Option.isNone(yield* output.terminal)) return
+    const draw = Effect.flatMap(
+      output.terminal,
+      Effect.transposeMapOption((size) => Effect.flatMap(lines(size), output.status))
+    )
+    yield* Effect.forkScoped(Effect.schedule(draw, Schedule.spaced("100 millis")))
   })
 
 /** Goes on where nobody reads any more: what a command does with files counts, and how it ends. */

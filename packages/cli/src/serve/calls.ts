@@ -15,114 +15,81 @@ export interface Call {
   readonly args: ReadonlyArray<Value>
 }
 
-type Token =
-  | { readonly _tag: "Name" | "Text" | "Mark"; readonly text: string }
-  | { readonly _tag: "Number"; readonly value: number }
+type Read<A> = Either.Either<A, string>
 
-const pattern = /\s*(?:([a-z]\w*)|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|(-?\d[\d_]*(?:\.\d+)?)|([.(){}:,]))/giy
-
-const tokenOf = ([, name, double, single, number, mark]: RegExpExecArray): Token => {
-  if (name !== undefined) return { _tag: "Name", text: name }
-  if (number !== undefined) return { _tag: "Number", value: Number(number.replaceAll("_", "")) }
-  if (mark !== undefined) return { _tag: "Mark", text: mark }
-  return { _tag: "Text", text: (double ?? single ?? "").replace(/\\(.)/g, "$1") }
-}
-
-const tokensOf = (sentence: string): Either.Either<ReadonlyArray<Token>, string> => {
-  const text = sentence.trimEnd()
-  const tokens: Array<Token> = []
-  pattern.lastIndex = 0
-  while (pattern.lastIndex < text.length) {
-    const at = pattern.lastIndex
-    const found = pattern.exec(text)
-    if (found === null) return Either.left(`syntax error at ${JSON.stringify(text.slice(at, at + 20))}`)
-    tokens.push(tokenOf(found))
-  }
-  return Either.right(tokens)
-}
-
+/** Takes a sentence apart, from its front. */
 class Reader {
   #at = 0
-  constructor(readonly tokens: ReadonlyArray<Token>) {}
+  constructor(readonly text: string) {}
 
-  peek(): Token | undefined {
-    return this.tokens[this.#at]
+  /** What stands here behind blanks, if it is that: the group of the pattern that is found, or all of it. */
+  take(pattern: RegExp): string | undefined {
+    const here = new RegExp(`\\s*(?:${pattern.source})`, "iy")
+    here.lastIndex = this.#at
+    const found = here.exec(this.text)
+    if (found === null) return undefined
+    this.#at = here.lastIndex
+    return found.slice(1).find((group) => group !== undefined) ?? found[0].trim()
   }
-  isAt(mark: string): boolean {
-    const token = this.peek()
-    return token?._tag === "Mark" && token.text === mark
-  }
-  take(): Token | undefined {
-    return this.tokens[this.#at++]
-  }
-  skip(mark: string): boolean {
-    const found = this.isAt(mark)
-    if (found) this.#at += 1
-    return found
+
+  expected(what: string): Read<never> {
+    const found = this.take(/\w+|\S/)
+    return Either.left(`expected ${what} at ${found === undefined ? "the end" : JSON.stringify(found)}`)
   }
 }
 
-const expected = (what: string, token: Token | undefined): Either.Either<never, string> => {
-  const found = token === undefined ? "the end" : JSON.stringify(token._tag === "Number" ? token.value : token.text)
-  return Either.left(`expected ${what} at ${found}`)
-}
-
-const listUntil = <A>(
-  reader: Reader,
-  end: string,
-  one: () => Either.Either<A, string>
-): Either.Either<ReadonlyArray<A>, string> =>
+const listUntil = <A>(reader: Reader, end: RegExp, one: (reader: Reader) => Read<A>): Read<ReadonlyArray<A>> =>
   Either.gen(function*() {
     const found: Array<A> = []
-    while (!reader.skip(end)) {
-      if (found.length > 0 && !reader.skip(",")) return yield* expected(`a comma or ${end}`, reader.peek())
-      found.push(yield* one())
+    while (reader.take(end) === undefined) {
+      if (found.length > 0 && reader.take(/,/) === undefined) return yield* reader.expected(`a comma or ${end.source}`)
+      found.push(yield* one(reader))
     }
     return found
   })
 
-const field = (reader: Reader) => (): Either.Either<readonly [string, Value], string> =>
-  Either.gen(function*() {
-    const name = reader.take()
-    if (name === undefined || (name._tag !== "Name" && name._tag !== "Text") || !reader.skip(":")) {
-      return yield* expected("a name and a colon", name)
-    }
-    return [name.text, yield* value(reader)()]
-  })
+const text = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/
 
-const value = (reader: Reader) => (): Either.Either<Value, string> => {
-  const token = reader.peek()
-  if (token?._tag === "Name") return Either.map(chain(reader), (calls) => new Calls(calls))
-  reader.take()
-  if (token?._tag === "Text") return Either.right(token.text)
-  if (token?._tag === "Number") return Either.right(token.value)
-  return token?._tag === "Mark" && token.text === "{"
-    ? Either.map(listUntil(reader, "}", field(reader)), (fields): Value => Object.fromEntries(fields))
-    : expected("a string, a number or { }", token)
+const unescaped = (text: string): string => text.replace(/\\(.)/g, "$1")
+
+const field = (reader: Reader): Read<readonly [string, Value]> => {
+  const name = reader.take(text) ?? reader.take(/[a-z]\w*/)
+  return name === undefined || reader.take(/:/) === undefined
+    ? reader.expected("a name and a colon")
+    : Either.map(value(reader), (value) => [unescaped(name), value])
 }
 
-const chain = (reader: Reader): Either.Either<ReadonlyArray<Call>, string> =>
+const value = (reader: Reader): Read<Value> => {
+  const quoted = reader.take(text)
+  if (quoted !== undefined) return Either.right(unescaped(quoted))
+  const number = reader.take(/-?\d[\d_]*(?:\.\d+)?/)
+  if (number !== undefined) return Either.right(Number(number.replaceAll("_", "")))
+  return reader.take(/[{]/) === undefined
+    ? Either.map(chain(reader), (calls) => new Calls(calls))
+    : Either.map(listUntil(reader, /[}]/, field), (fields): Value => Object.fromEntries(fields))
+}
+
+const chain = (reader: Reader): Read<ReadonlyArray<Call>> =>
   Either.gen(function*() {
     const calls: Array<Call> = []
-    reader.skip(".")
+    // the namespace, as written in a program
+    reader.take(/FaultScript(?=[.])/)
+    reader.take(/[.]/)
+    if (reader.take(/empty\b(?![(])/) !== undefined && reader.take(/[.]/) === undefined) return calls
     do {
-      const name = reader.take()
-      if (name?._tag !== "Name") return yield* expected("a name", name)
-      // the namespace, as written in a program
-      if (name.text === "FaultScript" && calls.length === 0 && reader.isAt(".")) continue
-      if (name.text === "empty" && calls.length === 0 && !reader.isAt("(")) continue
-      if (!reader.skip("(")) return yield* expected(`a parenthesis after ${name.text}`, reader.peek())
-      calls.push({ name: name.text, args: yield* listUntil(reader, ")", value(reader)) })
-    } while (reader.skip("."))
+      const name = reader.take(/[a-z]\w*/)
+      if (name === undefined) return yield* reader.expected("a string, a number, { } or a name")
+      if (reader.take(/[(]/) === undefined) return yield* reader.expected(`a parenthesis after ${name}`)
+      calls.push({ name, args: yield* listUntil(reader, /[)]/, value) })
+    } while (reader.take(/[.]/) !== undefined)
     return calls
   })
 
 /** A chain of calls with literal arguments, such as `on("put").times(2).reset()`. */
-export const parseCalls = (sentence: string): Either.Either<ReadonlyArray<Call>, string> =>
-  Either.flatMap(tokensOf(sentence), (tokens) => {
-    const reader = new Reader(tokens)
-    return Either.flatMap(chain(reader), (calls) => {
-      const rest = reader.peek()
-      return rest === undefined ? Either.right(calls) : expected("the end", rest)
-    })
-  })
+export const parseCalls = (sentence: string): Read<ReadonlyArray<Call>> => {
+  const reader = new Reader(sentence.trimEnd())
+  return Either.flatMap(
+    chain(reader),
+    (calls) => reader.take(/$/) === undefined ? reader.expected("the end") : Either.right(calls)
+  )
+}

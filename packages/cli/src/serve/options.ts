@@ -3,7 +3,7 @@ import { argument, flag, option, optionalArgument, optionOr } from "../options/p
 import type { Accepted } from "../options/parameter.js"
 import type { logLevel, Own } from "../options/shared.js"
 import { ofMachine } from "../options/shared.js"
-import { called, choice, name, path, text, wholeNumber } from "../options/values.js"
+import { called, choice, like, name, path, text, wholeNumber } from "../options/values.js"
 
 export const serving = {
   host: optionOr({
@@ -14,7 +14,7 @@ export const serving = {
   }),
   basePath: option({
     name: "base-path",
-    takes: text("PREFIX"),
+    takes: like("PREFIX", "a path such as /api", /^\/(?:[\w.~-]+\/?)+$/),
     help: "What stands before every path of the service, such as /api. Default: nothing"
   }),
   port: optionOr({
@@ -31,7 +31,11 @@ export const serving = {
   }),
   publicUrl: option({
     name: "public-url",
-    takes: text("URL"),
+    takes: like(
+      "URL",
+      "a URL such as https://files.example or https://files.example/uploads",
+      /^https?:\/\/[^/?#@]+(?:\/[\w.~-]+)*\/?$/
+    ),
     help:
       "URL by which clients reach it, where a proxy is before it, which takes a path in it away. Default: where it listens"
   }),

@@ -18,20 +18,10 @@ import { ProgramName } from "../options/commandWords.js"
 import * as Installed from "../options/installed.js"
 import { invalid, type InvalidInput, setting } from "../options/invalidInput.js"
 import { levelOf } from "../options/shared.js"
-import { endingWell } from "../print/askedToEnd.js"
+import { endingWell } from "../print/endings.js"
 import { loggedBy, Output, type OutputFailed } from "../print/output.js"
 import type { Serving } from "../print/schemas.js"
 import type * as Given from "./options.js"
-
-const checkPublicUrl = (text: string) =>
-  URL.canParse(text) && /^https?:\/\/[^/?#@]+(?:\/[\w.~-]+)*\/?$/.test(text)
-    ? Effect.succeed(text)
-    : invalid("--public-url", "expected a URL such as https://files.example or https://files.example/uploads")
-
-const checkPath = (text: string) =>
-  /^\/(?:[\w.~-]+\/?)+$/.test(text)
-    ? Effect.succeed(text)
-    : invalid("--base-path", "expected a path such as /api")
 
 const ofDirectory = (program: string, api: string, token: string, profile: string): ReadonlyArray<string> => [
   `The service is running at ${api}.`,
@@ -56,13 +46,11 @@ const ofBucket = (program: string, api: string, profile: string): ReadonlyArray<
 const failed = ({ option, problem }: { readonly option: string; readonly problem: string }): InvalidInput =>
   invalid(option.startsWith("STEVEDORE_") ? option : `--${option}`, problem)
 
-const drainOf = ({ drain }: Given.Serve) => Option.getOrUndefined(Option.map(drain, Duration.seconds))
-
 const keptFor = (text: string) =>
   Either.mapLeft(ServeSettings.readKeep(text), (problem) => invalid("--keep-for", problem))
 
 /** What both forms are told of where and how they listen, and of what they do besides. */
-const common = (options: Given.Serve, basePath: string | undefined) =>
+const common = (options: Given.Serve) =>
   Effect.gen(function*() {
     const { keep, metricsPort, webhook } = yield* setting(Effect.all({
       keep: ServeSettings.keep,
@@ -73,8 +61,8 @@ const common = (options: Given.Serve, basePath: string | undefined) =>
     return {
       host: options.host,
       port: options.port,
-      basePath,
-      drain: drainOf(options),
+      basePath: Option.getOrUndefined(options.basePath),
+      drain: Option.getOrUndefined(Option.map(options.drain, Duration.seconds)),
       metricsPort: Option.getOrUndefined(Option.orElse(options.metricsPort, () => metricsPort)),
       requestLog: true,
       keep: Option.getOrUndefined(Option.orElse(kept, () => keep)),
@@ -82,20 +70,19 @@ const common = (options: Given.Serve, basePath: string | undefined) =>
     }
   })
 
-const inDirectory = (options: Given.Serve, basePath: string | undefined) =>
+const inDirectory = (options: Given.Serve) =>
   Effect.gen(function*() {
     yield* Installed.check("serve", Installed.ofDatabase(createRequire(import.meta.url), "Sqlite"))
-    const publicUrl = yield* Effect.transposeMapOption(options.publicUrl, checkPublicUrl)
     const quota = yield* setting(ServeSettings.quota)
     const origins = yield* setting(ServeSettings.origins)
     const NodeServe = yield* Effect.promise(() => import("@stevedore/server/NodeServe"))
     const serving = yield* Effect.mapError(
       NodeServe.serve({
-        ...(yield* common(options, basePath)),
+        ...(yield* common(options)),
         directory: options.directory,
         quota,
         origins,
-        publicUrl: Option.getOrUndefined(publicUrl)
+        publicUrl: Option.getOrUndefined(options.publicUrl)
       }),
       failed
     )
@@ -104,7 +91,7 @@ const inDirectory = (options: Given.Serve, basePath: string | undefined) =>
     return { report, lines: ofDirectory(yield* ProgramName, serving.baseUrl, token, serving.profile) }
   })
 
-const inBucket = (options: Given.Serve, basePath: string | undefined, settings: ServeSettings.Settings) =>
+const inBucket = (options: Given.Serve, settings: ServeSettings.Settings) =>
   Effect.gen(function*() {
     yield* Installed.check("serve", Installed.ofDatabase(createRequire(import.meta.url), "Postgres"))
     if (Option.isSome(options.publicUrl)) {
@@ -115,7 +102,7 @@ const inBucket = (options: Given.Serve, basePath: string | undefined, settings: 
     }
     const NodeProduction = yield* Effect.promise(() => import("@stevedore/server/NodeProduction"))
     const serving = yield* Effect.mapError(
-      NodeProduction.serve({ settings, ...(yield* common(options, basePath)) }),
+      NodeProduction.serve({ settings, ...(yield* common(options)) }),
       failed
     )
     const profile = yield* Effect.mapError(
@@ -154,10 +141,9 @@ export const run = (
         const output = yield* Output
         const settings = yield* setting(ServeSettings.settings)
         yield* setting(ServeSettings.checkVariables(Option.isSome(settings) ? "bucket" : "directory"))
-        const basePath = Option.getOrUndefined(yield* Effect.transposeMapOption(options.basePath, checkPath))
         const { lines, report } = Option.isSome(settings)
-          ? yield* inBucket(options, basePath, settings.value)
-          : yield* inDirectory(options, basePath)
+          ? yield* inBucket(options, settings.value)
+          : yield* inDirectory(options)
         yield* options.json ? output.json([report]) : output.lines(lines)
         return yield* Effect.never
       }))

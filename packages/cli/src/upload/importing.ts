@@ -53,14 +53,11 @@ export const importing = (
     const before = Option.fromNullable(Option.getOrUndefined(known)?.imports?.[projectId])
     if (Option.exists(before, ({ state }) => state === "done")) return
     const note = (state: "begun" | "done", at: string, id?: string) =>
-      Option.match(known, {
-        onNone: () => Effect.void,
-        onSome: (one) =>
-          manifest.add({
-            ...one,
-            imports: { ...one.imports, [projectId]: { state, at, ...(id === undefined ? {} : { id }) } }
-          })
-      })
+      Effect.asVoid(Effect.transposeMapOption(known, (one) =>
+        manifest.add({
+          ...one,
+          imports: { ...one.imports, [projectId]: { state, at, ...(id === undefined ? {} : { id }) } }
+        })))
     const made = Option.flatten(
       yield* Effect.transposeMapOption(before, ({ at }) => madeSince({ projectId, title }, Date.parse(at)))
     )

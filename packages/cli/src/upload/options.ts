@@ -1,4 +1,7 @@
 /** What the commands about uploads accept. */
+import { checkDescription } from "@stevedore/core/UploadSource"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import { argumentsOf, flag, option, optionalArgument, optionOr, options } from "../options/parameter.js"
 import type { Accepted } from "../options/parameter.js"
 import type { Own } from "../options/shared.js"
@@ -7,6 +10,10 @@ import { checked, choice, name, path, pathName, size, text, time, wholeNumber } 
 import * as Choosing from "./choosing.js"
 
 const pattern = checked("PATTERN", Choosing.problemOf)
+
+// It would be wrong for each file
+const problemOf = (name: string, mediaType: string) =>
+  Option.map(Either.getLeft(checkDescription(name, mediaType)), ({ expected }) => `expected ${expected}`)
 
 /** The options that choose files. */
 const choosing = {
@@ -108,11 +115,15 @@ export const uploading = {
   }),
   mediaType: option({
     name: "media-type",
-    takes: text("TYPE"),
+    takes: checked("TYPE", (type) => problemOf("any", type)),
     elsewhere: ["content-type"],
     help: "Media type, such as video/mp4. Default: by the file's extension"
   }),
-  name: option({ name: "name", takes: text("NAME"), help: "Name of the file at the service. Default: its own" }),
+  name: option({
+    name: "name",
+    takes: checked("NAME", (name) => problemOf(name, "any/any")),
+    help: "Name of the file at the service. Default: its own"
+  }),
   noResume: flag({ name: "no-resume", help: "Start over instead of resuming interrupted uploads" }),
   ...listed,
   sourceHeaders: option({

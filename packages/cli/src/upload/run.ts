@@ -29,28 +29,17 @@ import type { Completed, UploadedFile } from "../print/schemas.js"
 import * as HeldLedger from "./heldLedger.js"
 import { importing } from "./importing.js"
 import type * as Manifest from "./manifest.js"
+import type { Options } from "./options.js"
 import * as Remembered from "./remembered.js"
 import * as UrlSource from "./urlSource.js"
 import type * as UploadWatch from "./watch.js"
 
 export interface Run {
   readonly service: string
-  readonly options: UploadOptions
-  /** Whether each file is read back after its upload and compared. */
-  readonly readBack: boolean
-  /** The number of concurrent files. */
-  readonly files: number
-  /** After how many failures no more files are tried, and what is in flight is stopped. */
-  readonly stopAfter: number
-  readonly described: Remembered.Described
-  /** Whether what is already uploaded is uploaded again. */
-  readonly again: boolean
-  /** Whether files are compared by their content. */
-  readonly check: boolean
+  readonly given: Options
+  readonly upload: UploadOptions
   readonly watch: UploadWatch.UploadWatch
   readonly manifest: Manifest.Manifest
-  /** The project of which each finished file becomes an entry. */
-  readonly into: Option.Option<string>
   /** What is sent with the rows that are URLs. */
   readonly sourceHeaders: HttpSource.WebFile["headers"]
   /** As many as files may be uploaded concurrently. */
@@ -74,9 +63,11 @@ interface Known {
   readonly known: UploadedFile
 }
 
-const describedAs = ({ row }: FileToUpload, { described }: Run): Remembered.Described => ({
-  name: described.name ?? Option.getOrUndefined(Option.flatMap(row, ({ name }) => name)),
-  mediaType: Option.getOrElse(Option.flatMap(row, ({ mediaType }) => mediaType), () => described.mediaType)
+const describedAs = ({ row }: FileToUpload, { given }: Run): Remembered.Described => ({
+  name: Option.getOrUndefined(Option.orElse(given.name, () => Option.flatMap(row, ({ name }) => name))),
+  mediaType: Option.getOrUndefined(
+    Option.orElse(Option.flatMap(row, ({ mediaType }) => mediaType), () => given.mediaType)
+  )
 })
 
 const sourceOf = (
@@ -101,13 +92,13 @@ const sourceOf = (
 const isSame = (known: UploadedFile, source: UploadSource, run: Run) =>
   source._tag === "OneShotSource"
     ? Effect.succeed(false)
-    : run.check
+    : run.given.check
     ? Remembered.isSameContent(known, source)
     : Effect.succeed(Remembered.isUnchanged(known, source.fingerprint))
 
 const find = (file: FileToUpload, source: UploadSource, run: Run) =>
   Effect.gen(function*() {
-    if (run.again || file.path === standardInput) return Option.none<UploadedFile>()
+    if (run.given.again || file.path === standardInput) return Option.none<UploadedFile>()
     const found = Option.filter(
       yield* run.manifest.find(file.real),
       (known) => Remembered.isDescribedAs(known, describedAs(file, run))
@@ -148,7 +139,7 @@ const transfer = (
     const runtime = yield* Effect.runtime<never>()
     let sent = 0
     let said: Fiber.Fiber<void> | undefined
-    const upload = Uploads.hearing(source, run.options, (progress) => {
+    const upload = Uploads.hearing(source, run.upload, (progress) => {
       run.watch.follow(file, progress)
       return (event) => {
         if (event._tag === "PartStored") sent += event.size
@@ -158,7 +149,9 @@ const transfer = (
         if (saying !== undefined) said = Runtime.runFork(runtime)(saying)
       }
     })
-    const uploaded = yield* run.watch.during(file)(run.readBack ? Uploads.readBack(source)(upload) : upload)
+    const uploaded = yield* run.watch.during(file)(
+      run.given.verify === "download" ? Uploads.readBack(source)(upload) : upload
+    )
     if (said !== undefined) yield* Fiber.join(said)
     const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
     const report = Reports.completed(file.path, uploaded, took)
@@ -191,7 +184,7 @@ const imported = (
     : outcome._tag === "Skipped"
     ? Option.map(outcome.fileId, (fileId) => ({ fileId, name: Option.getOrElse(file.name, () => basename(file.path)) }))
     : Option.none()
-  return Option.match(Option.all([finished, run.into]), {
+  return Option.match(Option.all([finished, run.given.into]), {
     onNone: () => Effect.succeed(outcome),
     onSome: ([{ fileId, name }, projectId]) =>
       Effect.match(importing({ file, fileId, name, projectId }, run.manifest), {
@@ -294,7 +287,7 @@ const ask = ({ file, known }: Known, run: Run, onLost: () => void) =>
       const still = yield* Remembered.stillThere(known)
       if (Option.isNone(still)) {
         onLost()
-        return yield* send(file, { ...run, again: true }, constVoid)
+        return yield* send(file, { ...run, given: { ...run.given, again: true } }, constVoid)
       }
       yield* run.manifest.add(still.value)
       return skippedAs({ file, known })
@@ -306,7 +299,7 @@ const questionsAtOnce = 4
 
 const askAll = (files: ReadonlyArray<Known>, run: Run) =>
   Effect.gen(function*() {
-    const asked = run.check ? new Set(files) : Remembered.worthAsking(files, yield* Clock.currentTimeMillis)
+    const asked = run.given.check ? new Set(files) : Remembered.worthAsking(files, yield* Clock.currentTimeMillis)
     let isLost = false
     const askFor = (one: Known) =>
       ask(one, run, () => {
@@ -336,7 +329,7 @@ export const problemOf = (
   Option.isSome(file.url) || file.path === standardInput
     ? Effect.succeedNone
     : Effect.scoped(sourceOf(file, run)).pipe(
-      Effect.flatMap((source) => check(source, run.options, limits)),
+      Effect.flatMap((source) => check(source, run.upload, limits)),
       Effect.flip,
       Effect.option
     )
@@ -344,7 +337,7 @@ export const problemOf = (
 const recognize = (file: FileToUpload, run: Run) =>
   Effect.gen(function*() {
     // most commands know nothing of their files: those are inspected when it is their turn
-    if (run.again || Option.isNone(yield* run.manifest.find(file.real))) return { file, known: Option.none() }
+    if (run.given.again || Option.isNone(yield* run.manifest.find(file.real))) return { file, known: Option.none() }
     const known = Effect.scoped(Effect.flatMap(sourceOf(file, run), (source) => find(file, source, run)))
     return { file, known: yield* Effect.orElseSucceed(known, () => Option.none<UploadedFile>()) }
   })
@@ -367,7 +360,7 @@ const uploadEach = (files: ReadonlyArray<FileToUpload>, run: Run) =>
         ? Effect.ensuring(uploadOne(file, run, open), Effect.sync(open))
         : Effect.zipRight(Deferred.await(gate), uploadOne(file, run, constVoid))
     const asking = first === undefined ? askAll(known, run) : Effect.zipRight(Deferred.await(gate), askAll(known, run))
-    yield* Effect.all([Effect.forEach(fresh, one, { concurrency: run.files, discard: true }), asking], {
+    yield* Effect.all([Effect.forEach(fresh, one, { concurrency: run.given.files, discard: true }), asking], {
       concurrency: "unbounded",
       discard: true
     })
@@ -381,12 +374,13 @@ export const uploadAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
   Effect.gen(function*() {
     const enough = yield* Deferred.make<void>()
     let failures = 0
+    const most = run.given.failFast ? 1 : Option.getOrElse(run.given.maxErrors, () => Number.POSITIVE_INFINITY)
     const tell: Run["tell"] = (outcome) =>
       Effect.zipRight(
         run.tell(outcome),
         Effect.suspend(() => {
           if (outcome._tag === "Failed") failures += 1
-          return failures >= run.stopAfter ? Effect.asVoid(Deferred.succeed(enough, undefined)) : Effect.void
+          return failures >= most ? Effect.asVoid(Deferred.succeed(enough, undefined)) : Effect.void
         })
       )
     yield* Effect.raceFirst(uploadEach(files, { ...run, tell }), Deferred.await(enough))

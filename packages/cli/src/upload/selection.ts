@@ -61,10 +61,7 @@ const checkNames = (names: ReadonlyArray<string>): Effect.Effect<void, InvalidIn
   Effect.forEach(
     names,
     (name) =>
-      Option.match(UrlSource.problemOf(name), {
-        onNone: () => Effect.void,
-        onSome: (problem) => invalid(name.replace(/[?#][^]*/, ""), problem)
-      }),
+      Effect.transposeMapOption(UrlSource.problemOf(name), (problem) => invalid(name.replace(/[?#][^]*/, ""), problem)),
     { discard: true }
   )
 

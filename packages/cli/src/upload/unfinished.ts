@@ -60,7 +60,7 @@ const columns: ReadonlyArray<Table.Column> = [
   { header: "STATE", width: 11, spare: true }
 ]
 
-type Checked = Effect.Effect<void, UploadsUnreadable>
+type Checked = Effect.Effect<unknown, UploadsUnreadable>
 
 const forget = (id: string, checkRead: Checked) =>
   Effect.gen(function*() {
@@ -103,10 +103,7 @@ export const run = (options: Given.Unfinished) =>
     const { ledger, unreadable } = yield* DiskLedger.makeWithUnreadable
     const checkRead = Effect.flatMap(
       unreadable,
-      Option.match({
-        onNone: () => Effect.void,
-        onSome: ({ message }) => Effect.fail(new UploadsUnreadable({ problem: message }))
-      })
+      Effect.transposeMapOption(({ message }) => new UploadsUnreadable({ problem: message }))
     )
     const asked = Effect.gen(function*() {
       if (Option.isSome(options.forget)) yield* forget(options.forget.value, checkRead)

@@ -22,7 +22,6 @@ import * as Printable from "../print/printable.js"
 import type { FileError } from "../print/reports.js"
 import * as CallsLeft from "./callsLeft.js"
 import type * as Choosing from "./choosing.js"
-import * as Description from "./description.js"
 import * as DryRun from "./dryRun.js"
 import * as Manifest from "./manifest.js"
 import type { Options } from "./options.js"
@@ -98,9 +97,6 @@ const tellLeft = (left: number) =>
 // Initiate and Complete, and perhaps the import: the bytes go to storage, whose requests are not limited
 const callsPerFile = ({ into }: Options): number => Option.isSome(into) ? 3 : 2
 
-const stopAfter = ({ failFast, maxErrors }: Options): number =>
-  failFast ? 1 : Option.getOrElse(maxErrors, () => Number.POSITIVE_INFINITY)
-
 // The checks of the run, before its first request
 const planned = (files: ReadonlyArray<FileToUpload>, run: Run, options: Options) =>
   Effect.gen(function*() {
@@ -131,24 +127,17 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
       (directory) => new SourceUnreadable({ fileName: directory, reason: "Failed" })
     )
     const manifest = yield* Manifest.make(service.baseUrl)
-    const { mediaType, name } = options
     const report = yield* ReportFile.make(options.dryRun ? Option.none() : options.report, files)
     const outcomes = Outcomes.make(files, ({ path }) => ({ path }))
     const telling = yield* Telling.make(outcomes, { ...options, move: "upload", report })
     const run: Run = {
       service: service.baseUrl,
-      options: uploadOptions(options),
-      readBack: options.verify === "download",
-      files: options.files,
-      stopAfter: stopAfter(options),
-      described: { name: Option.getOrUndefined(name), mediaType: Option.getOrUndefined(mediaType) },
-      again: options.again,
-      check: options.check,
+      given: options,
+      upload: uploadOptions(options),
       watch: yield* UploadWatch.make(files, options.json, yield* CallsLeft.make(callsPerFile(options))),
       manifest,
       slots: yield* Effect.makeSemaphore(options.files),
       turns: new Map(),
-      into: options.into,
       sourceHeaders: yield* Selection.sourceHeaders(options.sourceHeaders, files, options.allowInsecureHttp),
       refusal,
       heard: (outcome) =>
@@ -178,7 +167,6 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
  */
 export const program = (options: Options) =>
   Effect.gen(function*() {
-    yield* Description.check(options)
     const chosen = yield* Selection.select(options)
     yield* checkName(options, chosen.files)
     yield* tellRepeated(chosen.repeated)

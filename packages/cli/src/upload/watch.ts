@@ -11,7 +11,7 @@ import type * as Scope from "effect/Scope"
 import * as UploadBoard from "../files/board.js"
 import type { Outcome } from "../files/outcomes.js"
 import type { FileToUpload } from "../files/paths.js"
-import { Output } from "../print/output.js"
+import { drawing, Output } from "../print/output.js"
 import * as Printable from "../print/printable.js"
 import * as ProgressBar from "../print/progressBar.js"
 import * as Reports from "../print/reports.js"
@@ -104,13 +104,6 @@ export const make = (
       return { ...standing, speed: speedOf(samples) }
     })
 
-    const draw = Effect.flatMap(output.terminal, (terminal) =>
-      Option.match(terminal, {
-        onNone: () => Effect.void,
-        onSome: (dimensions) =>
-          Effect.flatMap(board, (standing) => output.status(UploadBoard.lines(standing, dimensions)))
-      }))
-
     const line = (name: string, progress: UploadProgress) =>
       progress.phase === "uploading"
         ? output.note(`${Printable.line(name)}: ${ProgressBar.plain(progress)}`)
@@ -123,19 +116,16 @@ export const make = (
     const report = Effect.flatMap(active, (all) =>
       Effect.ignore(output.json(all.map(({ path, progress }) => Reports.progress(path, progress)))))
 
-    const isTerminal = Option.isSome(yield* output.terminal)
     const every = (effect: Effect.Effect<void>, schedule: Schedule.Schedule<number>) =>
       Effect.forkScoped(Effect.schedule(effect, schedule))
-    if (isTerminal) {
-      yield* every(draw, Schedule.spaced("100 millis"))
-    } else if (!json) {
+    if (!json && Option.isNone(yield* output.terminal)) {
       yield* every(tell, Schedule.spaced("5 seconds"))
     }
     if (json) {
       yield* every(report, Schedule.spaced("1 second"))
     }
-    yield* Effect.addFinalizer(() =>
-      output.status([])
+    yield* drawing((terminal) =>
+      Effect.map(board, (standing) => UploadBoard.lines(standing, terminal))
     )
 
     return {

@@ -59,7 +59,7 @@ describe("FaultFile", () => {
     ["put.reset()", /expected a parenthesis after put/],
     ["put().reset()", /unknown put: expected a sentence/],
     ["on(\"put\").reset() on(\"put\").reset()", /expected the end at "on"/],
-    ["on(\"put\") @ 3", /syntax error at " @ 3"/]
+    ["on(\"put\") @ 3", /expected the end at "@"/]
   ])("rejects %s with its line, the sentence and the reason", (sentence, reason) => {
     const error = problem(`# one\non("put").reset()\n\n${sentence}\n`)
     assert.deepStrictEqual([error.line, error.sentence], [4, sentence])

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
-import * as HangUp from "../../src/print/hangUp.js"
+import * as Endings from "../../src/print/endings.js"
 
 describe("interrupting", () => {
   it.effect.each(["SIGHUP", "SIGBREAK"] as const)(
@@ -10,12 +10,12 @@ describe("interrupting", () => {
         const started = yield* Deferred.make<void>()
         const before = process.listenerCount(signal)
         const program = Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)
-        const running = yield* Effect.fork(HangUp.interrupting(program))
+        const running = yield* Effect.fork(Endings.interrupting(program))
         yield* Deferred.await(started)
         process.emit(signal)
         const exit = yield* Fiber.await(running)
         assert(Exit.isFailure(exit))
-        assert.isTrue(HangUp.isIn(exit.cause))
+        assert.isTrue(Endings.isHangUp(exit.cause))
         assert.strictEqual(process.listenerCount(signal), before)
       })
   )
@@ -26,7 +26,7 @@ describe("interrupting", () => {
       const end = yield* Deferred.make<void>()
       const before = process.listenerCount("SIGHUP")
       const program = Effect.uninterruptible(Effect.zipRight(Deferred.succeed(started, undefined), Deferred.await(end)))
-      const running = yield* Effect.fork(HangUp.interrupting(program))
+      const running = yield* Effect.fork(Endings.interrupting(program))
       yield* Deferred.await(started)
       assert.strictEqual(process.listenerCount("SIGHUP"), before + 1)
       process.emit("SIGHUP")
@@ -37,10 +37,10 @@ describe("interrupting", () => {
 
   it.effect("another interruption is not taken for a signal", () =>
     Effect.gen(function*() {
-      const running = yield* Effect.fork(HangUp.interrupting(Effect.never))
+      const running = yield* Effect.fork(Endings.interrupting(Effect.never))
       yield* Effect.yieldNow()
       const exit = yield* Fiber.interrupt(running)
       assert(Exit.isFailure(exit))
-      assert.isFalse(HangUp.isIn(exit.cause))
+      assert.isFalse(Endings.isHangUp(exit.cause))
     }))
 })
