@@ -1,12 +1,10 @@
 /** Reads which files to upload or download from a list: a path per line, or a row per file with more about it. */
-import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { readFile } from "../options/inputFile.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
-import { complete } from "./reportFile.js"
 import * as SeparatedValues from "./separatedValues.js"
 import * as StandardInput from "./standardInput.js"
 
@@ -29,6 +27,12 @@ const plain = (what: string): Row => ({
   status: Option.none(),
   fields: {}
 })
+
+/** The status in a report of a file that was chosen, and not tried, or not to its end. */
+export const notTried = "not-tried"
+
+/** The status of the row, without a path, that says that every chosen file has a row. */
+export const complete = "complete"
 
 // How each column may be named, in lower case and without separators
 type Column = "what" | "name" | "mediaType" | "status"
@@ -96,7 +100,7 @@ const parse = (
   input: string,
   file: string,
   text: string,
-  { first, nul }: { readonly nul: boolean; readonly first: ReadonlyArray<string> }
+  { first, nul }: Pick<Options, "first" | "nul">
 ): Effect.Effect<ReadonlyArray<Row>, InvalidInput> => {
   if (nul) return Effect.succeed(text.split("\0").filter((path) => path !== "").map(plain))
   const form = formOf(file, text)
@@ -137,25 +141,13 @@ export interface Options {
  * The entries of a list; `-` is standard input. It has one path per line, or one JSON object per line, or it is a table
  * (CSV) whose first line names its columns: `path` or `url`, `name`, `media_type`, and any others.
  */
-export const read = (
-  file: string,
-  options: Options
-): Effect.Effect<ReadonlyArray<Row>, InvalidInput, FileSystem.FileSystem> =>
-  Effect.map(readReport(file, options), ({ rows }) => rows)
+export const read = (file: string, options: Options) => Effect.map(readReport(file, options), ({ rows }) => rows)
 
 /** The same, and whether it is a report in which each file of its command has a row. */
-export const readReport = (
-  file: string,
-  { first, input, nul }: Options
-): Effect.Effect<
-  { readonly rows: ReadonlyArray<Row>; readonly isComplete: boolean },
-  InvalidInput,
-  FileSystem.FileSystem
-> =>
-  Effect.flatMap(
-    file === "-" ? StandardInput.text(input) : readFile(input, file),
-    (text) => parse(input, file, text, { nul, first })
-  ).pipe(Effect.map((all) => {
+export const readReport = (file: string, { input, ...options }: Options) =>
+  Effect.gen(function*() {
+    const text = yield* file === "-" ? StandardInput.text(input) : readFile(input, file)
+    const all = yield* parse(input, file, text, options)
     const rows = all.filter(({ what }) => what !== "")
     return { rows, isComplete: rows.length < all.length }
-  }))
+  })

@@ -7,6 +7,7 @@ import { dirname, extname } from "node:path"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { messageOf } from "../print/message.js"
 import * as PlatformWords from "../print/platformWords.js"
+import { complete, notTried } from "./filesFrom.js"
 import type { Outcome } from "./outcomes.js"
 import type { FileToUpload } from "./paths.js"
 import * as SeparatedValues from "./separatedValues.js"
@@ -26,22 +27,13 @@ const columns = [
   "message"
 ] as const
 
-type Row = Partial<Record<typeof columns[number], string | number>>
+type Row = { readonly [name in typeof columns[number]]?: string | number | undefined }
 
 // What the list of the files said, so that the report can take its place
 const described = ({ row }: FileToUpload): Row => ({
-  ...Option.match(Option.flatMap(row, ({ name }) => name), { onNone: () => ({}), onSome: (name) => ({ name }) }),
-  ...Option.match(Option.flatMap(row, ({ mediaType }) => mediaType), {
-    onNone: () => ({}),
-    onSome: (media_type) => ({ media_type })
-  })
+  name: Option.getOrUndefined(Option.flatMap(row, ({ name }) => name)),
+  media_type: Option.getOrUndefined(Option.flatMap(row, ({ mediaType }) => mediaType))
 })
-
-/** The status in a report of a file that was chosen, and not tried, or not to its end. */
-export const notTried = "not-tried"
-
-/** The status of the row, without a path, that says that every chosen file has a row. */
-export const complete = "complete"
 
 type Ended = Outcome<FileToUpload>
 
@@ -61,7 +53,7 @@ const rowOf = (outcome: Ended): Row => {
         bytes,
         bytes_sent: moved,
         seconds,
-        ...(checksum === null ? {} : { checksum: `${checksum.algorithm}:${checksum.value}` })
+        checksum: checksum === null ? undefined : `${checksum.algorithm}:${checksum.value}`
       }
     }
     case "Skipped":
@@ -69,7 +61,7 @@ const rowOf = (outcome: Ended): Row => {
         path,
         status: "skipped",
         reason: outcome.reason,
-        ...Option.match(outcome.fileId, { onNone: () => ({}), onSome: (file_id) => ({ file_id }) })
+        file_id: Option.getOrUndefined(outcome.fileId)
       }
     case "Failed":
       return {

@@ -9,6 +9,7 @@ import { messageOf } from "../print/message.js"
 import { Output, type OutputFailed, unlessClosed } from "../print/output.js"
 import * as Printable from "../print/printable.js"
 import * as Reports from "../print/reports.js"
+import type { Summary } from "../print/schemas.js"
 import * as Table from "../print/table.js"
 import * as Outcomes from "./outcomes.js"
 import type { Outcome } from "./outcomes.js"
@@ -147,26 +148,18 @@ export const make = <Input>(
         if (verbose && more !== undefined) yield* output.note(more)
       })
 
-    const summary = (took: Duration.Duration): ReadonlyArray<string> => {
-      const only = files === 1 && !verbose
-        ? outcomes.all().map(inWords).find((words) => words !== undefined)
-        : undefined
+    const inSum = (summary: typeof Summary.Type): ReadonlyArray<string> => {
+      const [first] = outcomes.all()
+      const only = files === 1 && !verbose && first !== undefined ? inWords(first) : undefined
       if (only !== undefined) return [only]
-      const done = Outcomes.those(outcomes, "Done")
-      const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((sum, one) => sum + one, 0)
-      const bytes = sum(done.map((one) => one.moved))
-      const resumed = done.filter(({ resumed }) => resumed > 0)
-      const there = resumed.length === 0
-        ? ""
-        : `; ${Measure.bytes(sum(resumed.map((one) => one.resumed)))} of ${
-          counted(resumed.length, "file")
-        } were there before`
+      const { bytesResumed, resumed, seconds, [of.bytes]: bytes = 0, [of.did]: done = 0 } = summary
+      const took = Duration.seconds(seconds)
+      const there = `; ${Measure.bytes(bytesResumed)} of ${counted(resumed, "file")} were there before`
+      const pace = `${Measure.duration(took)}${Measure.pace(bytes, took)}`
       return [
         ...(files === 0 ? [nothing] : []),
-        ...(done.length === 0 ? [] : [
-          `${did} ${counted(done.length, "file")}: ${Measure.bytes(bytes)} ${moved} in ${Measure.duration(took)}${
-            Measure.pace(bytes, took)
-          }${there}`
+        ...(done === 0 ? [] : [
+          `${did} ${counted(done, "file")}: ${Measure.bytes(bytes)} ${moved} in ${pace}${resumed === 0 ? "" : there}`
         ]),
         ...skippedLine(outcomes)
       ]
@@ -176,9 +169,10 @@ export const make = <Input>(
       const output = yield* Output
       yield* Effect.forEach(Outcomes.those(outcomes, "NotTried"), tell, { discard: true })
       const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
+      const summary = Outcomes.summaryOf(outcomes, of, took)
       if (files > 1) yield* Effect.forEach(failureLines(outcomes), output.warn, { discard: true })
-      if (json) return yield* output.json([Outcomes.summaryOf(outcomes, of, took)])
-      yield* Effect.forEach(summary(took), output.note, { discard: true })
+      if (json) return yield* output.json([summary])
+      yield* Effect.forEach(inSum(summary), output.note, { discard: true })
     })
 
     return {

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { FileVariables } from "../options/apply.js"
 import type { Page } from "../options/command.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { question } from "../options/nearest.js"
@@ -167,6 +168,7 @@ export const prepare = (
     return {
       json: asksForJson(applied.options),
       run: performed.pipe(
+        Effect.provideService(FileVariables, applied.variables),
         Effect.provideService(Given, new Map([...applied.options, ...args])),
         levelled(level),
         Effect.catchTag("InvalidInput", (error) => Effect.fail(blamed(applied.added, error)))

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import * as Shared from "../options/apply.js"
 import type { Page } from "../options/command.js"
 import { fromConfigError } from "../options/invalidInput.js"
 import type { Accepted } from "../options/parameter.js"
@@ -48,13 +47,11 @@ const variable = (name: string): Effect.Effect<Option.Option<Source>, ConfigErro
 
 const hidden = Option.map(({ from }: Source): Source => ({ value: "(set, not shown)", from }))
 
-const connection = (options: Options, file: Option.Option<Settings.Place>) =>
+const connection = (options: Options, settings: Option.Option<Settings.Settings>) =>
   Effect.gen(function*() {
-    const found: Readonly<Record<string, string>> = Option.isSome(file)
-      ? yield* Shared.readConfigFile(file.value.path)
-      : {}
     const ofFile = (name: string) =>
-      Option.zipWith(Record.get(found, name), file, (value, { path }): Source => ({ value, from: path }))
+      Option.flatMap(settings, ({ place: { path }, variables }) =>
+        Option.map(Record.get(variables, name), (value): Source => ({ value, from: path })))
     const [baseUrl, token, tokenFile, profile] = yield* Effect.all([
       variable("STEVEDORE_BASE_URL"),
       variable("STEVEDORE_TOKEN"),
@@ -79,8 +76,7 @@ const connection = (options: Options, file: Option.Option<Settings.Place>) =>
   })
 
 const ofDefaults = ({ defaults, place }: Settings.Settings): ReadonlyArray<Setting> =>
-  // the others are those of the connection
-  defaults.filter(({ field }) => !Settings.isVariable(field)).map(({ command, field, values }) => ({
+  defaults.map(({ command, field, values }) => ({
     type: "setting",
     name: [...Option.toArray(command), field].join("."),
     value: values.join(", "),
@@ -104,7 +100,7 @@ export const run = (options: Options, pages: ReadonlyArray<Page>) =>
     }))
     const settings = yield* Effect.transposeMapOption(place, (found) => Settings.read(found, pages))
     const all = [
-      ...yield* connection(options, place),
+      ...yield* connection(options, settings),
       ...Option.match(settings, { onNone: () => [], onSome: ofDefaults })
     ]
     if (options.json) return yield* output.json(all)

@@ -12,7 +12,7 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { Page } from "../options/command.js"
-import { readFile } from "../options/inputFile.js"
+import { readFile, warnOfOthers } from "../options/inputFile.js"
 import { fromConfigError, invalid, type InvalidInput } from "../options/invalidInput.js"
 import { question } from "../options/nearest.js"
 import type { Entry, Words } from "../options/parameter.js"
@@ -34,8 +34,18 @@ export interface Default {
   readonly values: ReadonlyArray<string>
 }
 
-/** Whether a field of the file has a variable, which takes precedence over the file: commands read it as a variable. */
-export const isVariable = (field: string): boolean => ["baseUrl", "tokenFile", "profile"].includes(field)
+/** The fields that have a variable, which takes precedence over the file: commands read them as variables. */
+const variables: Readonly<Record<string, string>> = {
+  baseUrl: "STEVEDORE_BASE_URL",
+  // the file should then be readable only by its owner
+  token: "STEVEDORE_TOKEN",
+  tokenFile: "STEVEDORE_TOKEN_FILE",
+  profile: "STEVEDORE_PROFILE"
+}
+
+const isVariable = (field: string): boolean => Object.hasOwn(variables, field)
+
+const isProfileName = (profile: string): boolean => profile === "standard" || profile === "dovetail"
 
 // one for the command before one for all
 const byCommand = Order.mapInput(Order.boolean, ({ command }: Default) => Option.isNone(command))
@@ -112,6 +122,8 @@ const optionsOf = (pages: ReadonlyArray<Page>): ReadonlyMap<string, Entry> =>
 export interface Settings {
   readonly place: Place
   readonly defaults: ReadonlyArray<Default>
+  /** The variables that it stands for. */
+  readonly variables: Readonly<Record<string, string>>
 }
 
 /**
@@ -155,29 +167,38 @@ export const read = (
       names.includes(field) && Predicate.isRecord(value)
         ? Either.right([field, value] as const)
         : Either.left([field, value] as const))
-    const general = yield* defaultsOf(
-      top.filter(([field]) =>
-        field !== "token"
-      ),
-      optionsOf(pages),
-      Option.none()
-    )
+    const [general, connection] = Arr.partition(top, ([field]) =>
+      isVariable(field))
+    const set = yield* Effect.forEach(connection, ([field, value]) => {
+      if (!Predicate.isString(value) || value === "") {
+        return wrong(`${field}: expected a non-empty string`)
+      }
+      const isPath = field === "tokenFile" || (field === "profile" && !isProfileName(value))
+      return Effect.succeed([variables[field] ?? field, isPath ? beside(value) : value] as const)
+    })
+    if ("token" in fields) {
+      yield* warnOfOthers(place.path)
+    }
     if (!place.named && "token" in fields) {
       return yield* wrong("token: not here. Write it to a file of its own, and name that file in tokenFile")
     }
     const own = yield* Effect.forEach(sections, ([name, section]) =>
       defaultsOf(
         Object.entries(section),
-        new Map([...optionsOf(pages.filter((page) => page.name === name))].filter(([field]) => !isVariable(field))),
+        new Map([...optionsOf(pages.filter((page) =>
+          page.name === name
+        ))].filter(([field]) => !isVariable(field))),
         Option.some(name)
       ))
-    return { place, defaults: [...general, ...own.flat()] }
+    const ofAll = yield* defaultsOf(general, optionsOf(pages), Option.none())
+    return { place, defaults: [...ofAll, ...own.flat()], variables: Record.fromEntries(set) }
   })
 
 /** The options of a command with its defaults, and what was added, as it would be typed. */
 export interface Applied {
   readonly options: Words
   readonly added: Words
+  readonly variables: Settings["variables"]
 }
 
 /**
@@ -192,14 +213,15 @@ export const applied = (
   Effect.gen(function*() {
     // help takes none
     const place = page.options.length === 0 ? Option.none() : yield* locate(given)
-    if (Option.isNone(place)) return { options: given, added: new Map() }
-    const { defaults } = yield* read(place.value, pages)
+    if (Option.isNone(place)) return { options: given, added: new Map(), variables: {} }
+    const { defaults, variables } = yield* read(place.value, pages)
     const added = [...optionsOf([page])].flatMap(([field, { names: [name] }]) => {
       const found = defaults.filter((one) =>
         one.field === field && Option.getOrElse(one.command, () => page.name) === page.name
       )
       const [own] = Arr.sort(found, byCommand)
-      return own === undefined || isVariable(field) || given.has(name) ? [] : [[name, own.values] as const]
+      return own === undefined || given.has(name) ? [] : [[name, own.values] as const]
     })
-    return { options: new Map([...added, ["--config", [place.value.path]], ...given]), added: new Map(added) }
+    const options = new Map([...added, ["--config", [place.value.path]] as const, ...given])
+    return { options, added: new Map(added), variables }
   })

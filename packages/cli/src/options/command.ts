@@ -1,6 +1,4 @@
 /** A command: what it accepts, what the help says about it, and what it does, loaded when it runs. */
-import type * as FileSystem from "@effect/platform/FileSystem"
-import type * as Path from "@effect/platform/Path"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
@@ -95,7 +93,7 @@ export const runs = <Options extends Shared.Given, E, R, Module, A, E2, R2>(
   options: Effect.Effect<Options, E, R>,
   load: () => Promise<Module>,
   programOf: (module: Module) => (options: Options) => Effect.Effect<A, E2, R2>
-): Effect.Effect<A, E | E2 | InvalidInput, R | R2 | Output | FileSystem.FileSystem | Path.Path> =>
+): Effect.Effect<A, E | E2 | InvalidInput, R | R2 | Output> =>
   Effect.flatMap(
     options,
     (given) => Shared.apply(given, Effect.flatMap(Effect.promise(load), (module) => programOf(module)(given)))

@@ -136,12 +136,7 @@ export const checked = (
   value(
     placeholder,
     Schema.String.pipe(
-      Schema.filter((text) =>
-        Option.match(problemOf(text), {
-          onNone: () => true,
-          onSome: (problem) => `${JSON.stringify(text)}: ${problem}`
-        })
-      )
+      Schema.filter((text) => Option.getOrUndefined(problemOf(text)))
     )
   )
 

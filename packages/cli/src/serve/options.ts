@@ -197,3 +197,6 @@ export type Storing = Own<typeof storing>
 
 /** What `stevedore bucket setup` is given. */
 export type SettingUp = Own<typeof settingUp>
+
+/** What `stevedore sandbox` is given. */
+export type Trying = Own<typeof trying>

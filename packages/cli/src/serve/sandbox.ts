@@ -18,29 +18,10 @@ import { createServer } from "node:http"
 import { ProgramName } from "../options/commandWords.js"
 import { readFile } from "../options/inputFile.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
-import { Output, type OutputFailed } from "../print/output.js"
+import { Output } from "../print/output.js"
 import type { Listening } from "../print/schemas.js"
 import * as FaultFile from "./faultFile.js"
-
-/** The options of the command. */
-export interface Options {
-  /** The port of the service; 0 for any free one. */
-  readonly port: number
-  /** The port of the storage; 0 for any free one. */
-  readonly storagePort: number
-  /**
-   * Where to keep the stored bytes while the sandbox runs. If none: a temporary directory, which is removed at the end.
-   */
-  readonly directory: Option.Option<string>
-  /** The token to accept. */
-  readonly token: Option.Option<string>
-  /** How many projects there are. */
-  readonly projects: number
-  /** A fault file, as {@link FaultFile.parse} expects it. */
-  readonly faults: Option.Option<string>
-  /** The seed of the service to be. */
-  readonly json: boolean
-}
+import type { Trying as Options } from "./options.js"
 
 const host = "127.0.0.1"
 
@@ -134,13 +115,7 @@ export const start = (
   })
 
 /** Serves until interrupted. */
-export const run = (
-  options: Options
-): Effect.Effect<
-  never,
-  InvalidInput | FaultFile.InvalidFaultFile | OutputFailed,
-  Output | FileSystem.FileSystem | Path.Path
-> =>
+export const run = (options: Options) =>
   Effect.scoped(Effect.gen(function*() {
     const output = yield* Output
     yield* Effect.transposeMapOption(options.token, checkToken)

@@ -9,7 +9,10 @@ import { filesElsewhere, limitRate, listed, ofMachine, ofService, partsElsewhere
 import { checked, choice, name, path, pathName, size, text, time, wholeNumber } from "../options/values.js"
 import * as Choosing from "./choosing.js"
 
-const pattern = checked("PATTERN", Choosing.problemOf)
+const pattern = checked(
+  "PATTERN",
+  (text) => Option.map(Choosing.problemOf(text), (problem) => `${JSON.stringify(text)}: ${problem}`)
+)
 
 // It would be wrong for each file
 const problemOf = (name: string, mediaType: string) =>

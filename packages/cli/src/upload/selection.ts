@@ -8,7 +8,6 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as FilesFrom from "../files/filesFrom.js"
 import * as UploadPaths from "../files/paths.js"
-import { notTried } from "../files/reportFile.js"
 import { readFile, warnOfOthers } from "../options/inputFile.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import * as Choosing from "./choosing.js"
@@ -29,14 +28,10 @@ const rowsOf = (file: Option.Option<string>, nul: boolean) =>
   })
 
 const isToRetry = ({ status }: FilesFrom.Row): boolean =>
-  Option.exists(status, (one) => one === "failed" || one === notTried)
+  Option.exists(status, (one) => one === "failed" || one === FilesFrom.notTried)
 
 // Whatever proves that there is nothing to do proves first what it is
-const retried = (file: Option.Option<string>): Effect.Effect<
-  ReadonlyArray<FilesFrom.Row>,
-  InvalidInput,
-  FileSystem.FileSystem
-> =>
+const retried = (file: Option.Option<string>) =>
   Effect.gen(function*() {
     if (Option.isNone(file)) return []
     const input = "--retry-failed"

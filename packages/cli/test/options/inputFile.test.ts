@@ -5,7 +5,8 @@ import { Recorder } from "@stevedore/testing"
 import { ConfigProvider, Effect, Either, FastCheck, Layer, Option, Redacted } from "effect"
 import { tmpdir } from "node:os"
 import * as Configuration from "../../src/connection/configuration.js"
-import * as Shared from "../../src/options/apply.js"
+import { commands } from "../../src/line/commands.js"
+import * as Settings from "../../src/line/settings.js"
 import { textOf } from "../../src/options/inputFile.js"
 import type { InvalidInput } from "../../src/options/invalidInput.js"
 
@@ -104,9 +105,9 @@ describe.skipIf(process.platform === "win32")("warnOfOthers", () => {
 
   it.scoped("warns about a configuration file only if it contains a token", () =>
     Effect.gen(function*() {
-      yield* Shared.readConfigFile(yield* written(`{ "baseUrl": "https://host.example" }`, 0o644))
+      yield* readConfigFile(yield* written(`{ "baseUrl": "https://host.example" }`, 0o644))
       assert.deepStrictEqual(yield* warnings, [])
-      yield* Shared.readConfigFile(yield* written(`{ "token": "api.secret" }`, 0o644))
+      yield* readConfigFile(yield* written(`{ "token": "api.secret" }`, 0o644))
       assert.lengthOf(yield* warnings, 1)
     }).pipe(Effect.provide(Layer.merge(NodeContext.layer, Recorder.layer))))
 
@@ -122,6 +123,9 @@ describe.skipIf(process.platform === "win32")("warnOfOthers", () => {
     }).pipe(Effect.provide(Recorder.layer)))
 })
 
+const readConfigFile = (path: string) =>
+  Effect.map(Settings.read({ path, named: true }, commands), ({ variables }) => variables)
+
 describe("the text of an input file", () => {
   it.scoped.each(saved)("in %s is read: a token, a profile, a configuration", ([, save]) =>
     Effect.gen(function*() {
@@ -131,7 +135,7 @@ describe("the text of an input file", () => {
       assert.strictEqual(Redacted.value(service.token), "api.secret")
       assert.strictEqual(service.profile.download, "link")
       assert.deepStrictEqual(
-        yield* Shared.readConfigFile(yield* fileOf(save(`{ "baseUrl": "https://host.example" }`))),
+        yield* readConfigFile(yield* fileOf(save(`{ "baseUrl": "https://host.example" }`))),
         { STEVEDORE_BASE_URL: "https://host.example" }
       )
     }).pipe(Effect.provide(NodeContext.layer)))
@@ -151,7 +155,7 @@ describe("the text of an input file", () => {
           resolve({ tokenFile: Option.some(path) }),
           resolve({}, { STEVEDORE_TOKEN_FILE: path }),
           resolve({ profile: Option.some(path) }),
-          Shared.readConfigFile(path)
+          readConfigFile(path)
         ]
         for (const read of reads) assert.include((yield* Effect.flip(read)).message, `${path} ${words}`)
       }).pipe(Effect.provide(NodeContext.layer))
