@@ -454,3 +454,12 @@ export {
    */
   recordOf
 } from "./upload/resume.js"
+
+export {
+  /** @internal */
+  leftAfterComplete,
+  /** @internal */
+  mayBeComplete,
+  /** @internal */
+  wasAnswered
+} from "./upload/meaning.js"

@@ -24,7 +24,7 @@ import type { UploadError } from "../UploadError.js"
 import { CompletionUnknown, StoredSizeDiffers, UnfinishedUploadNotFound } from "../UploadError.js"
 import type { Unfinished } from "../UploadLedger.js"
 import { urlsOf } from "../UploadSession.js"
-import { isDoubtful, meaningOf, namesInvalidPart, wasAnswered } from "./meaning.js"
+import { isDoubtful, mayBeComplete, meaningOf, namesInvalidPart, wasAnswered } from "./meaning.js"
 import * as UploadResume from "./resume.js"
 import { outcomeOf, rangesOf, usable } from "./session.js"
 import type * as S from "./state.js"
@@ -185,21 +185,9 @@ export const completed = (terms: S.Terms, state: S.Completing, end: End<FileReco
   if (Either.isRight(end) && !contradiction) return done(state, end.right)
   const operation = session.uploadId === undefined ? "completeUpload" : "completeLargeUpload"
   const error = Either.isLeft(end) ? end.left : new UploadConflict({ operation, status: 200, issues: [] })
-  return contradiction || leavesOpen(error, state)
+  return contradiction || mayBeComplete(error, repaired || session.parts.length === 0)
     ? { ...plain(state), _tag: "Asking", session, receipts, repaired, after: "Completing", because: error }
     : notCompleted(terms, state, error)
-}
-
-/**
- * Whether Complete may have taken effect. An earlier attempt, of this call or of an earlier process, would explain a
- * refusal too, unless storage rejected the etags: that is reported only for an upload that was not completed before.
- */
-const leavesOpen = (error: UploadError, { repaired, session }: S.Completing): boolean => {
-  const meaning = meaningOf(error)
-  if (meaning.complete === "open") return true
-  if (!("operation" in error) || namesInvalidPart(error)) return false
-  const isJudged = meaning.session === "forgotten"
-  return error.mayHaveArrived === true || (isJudged && (repaired || session.parts.length === 0))
 }
 
 // --- Asking

@@ -102,6 +102,31 @@ export const namesInvalidPart = (error: UploadError): boolean =>
 export const wasAnswered = (error: UploadError): boolean => "issues" in error && error._tag !== "InvalidResponse"
 
 /**
+ * Whether a file may be complete although Complete has failed: an earlier attempt, of this call or of an earlier process,
+ * would explain a refusal too, unless storage rejected the etags: that is reported only for an upload that was not
+ * completed before.
+ */
+export const mayBeComplete = (error: UploadError, wasSentBefore: boolean): boolean => {
+  const { complete, session } = meaningOf(error)
+  if (complete === "open") return true
+  if (!("operation" in error) || namesInvalidPart(error)) return false
+  return error.mayHaveArrived === true || (wasSentBefore && session === "forgotten")
+}
+
+/**
+ * What is left of an upload whose Complete was not carried out. `waiting`: the same may be carried out later. `kept`: once
+ * somebody has changed what it was refused for. `repairable`: once storage has a part again. `over`: never.
+ */
+export const leftAfterComplete = (error: UploadError): "waiting" | "kept" | "repairable" | "over" =>
+  namesInvalidPart(error)
+    ? "repairable"
+    : meaningOf(error).session !== "kept"
+    ? "over"
+    : error.kind === "tryLater"
+    ? "waiting"
+    : "kept"
+
+/**
  * Whether a rejected Complete may be due to this part: if it was sent several times, a late request may have replaced
  * the one that the receipt belongs to. The service responds with a 502, or with the code `InvalidPart`, if storage
  * rejected the etags. A gateway's 502 has no issues: it is no reason to send again what a browser may have repeated,

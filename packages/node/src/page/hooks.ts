@@ -7,6 +7,7 @@ import type * as ServiceApiModule from "@stevedore/core/ServiceApi"
 import type { ServiceError } from "@stevedore/core/ServiceError"
 import { UploadConflict } from "@stevedore/core/ServiceError"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
+import { leftAfterComplete, mayBeComplete, wasAnswered } from "@stevedore/core/Uploads"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -44,26 +45,16 @@ export const send = (
     })
 }
 
-type Outcome =
-  | { readonly _tag: "There"; readonly file: FileRecord }
-  /** `open`: it may have been completed, or may be if it is asked for again. */
-  | { readonly _tag: "NotThere"; readonly state: "refused" | "repairable" | "open"; readonly error: ServiceError }
-
-const namesInvalidPart = (error: ServiceError): boolean =>
-  "issues" in error && error.issues.some(({ code }) => code === "InvalidPart")
-
-const stateAfter = (error: ServiceError): "refused" | "repairable" | "open" => {
-  switch (error._tag) {
-    case "NotFound":
-    case "UploadConflict":
-      return "refused"
-    case "RequestRejected":
-      // a redirect is another network's page
-      return error.status < 400 ? "open" : namesInvalidPart(error) ? "repairable" : "refused"
-    default:
-      return "open"
-  }
+interface NotThere {
+  readonly _tag: "NotThere"
+  readonly left: ReturnType<typeof leftAfterComplete>
+  readonly error: ServiceError
 }
+
+type Outcome = NotThere | { readonly _tag: "There"; readonly file: FileRecord }
+
+// whoever refused it for good is not asked again
+const isSettled = (failure: NotThere | Refused): boolean => failure._tag === "NotThere" && failure.left !== "waiting"
 
 const firstByte = ({ download }: ServiceApiModule.Service, fileId: string): Effect.Effect<boolean, ServiceError> =>
   download(fileId, { range: { start: 0, end: 0 } }).pipe(
@@ -75,24 +66,24 @@ const firstByte = ({ download }: ServiceApiModule.Service, fileId: string): Effe
     Effect.scoped
   )
 
-/** Looks whether a file is there whose Complete was refused after one without an answer: some services refuse the second. */
+/** Looks whether a file is there that may be complete although its Complete has failed. */
 const looked = (
   service: ServiceApiModule.Service,
   { fileId, size }: Pick<Complete, "fileId" | "size">,
   error: ServiceError
-): Effect.Effect<Outcome> =>
-  Effect.gen(function*() {
+): Effect.Effect<Outcome> => {
+  const notThere = (left: ReturnType<typeof leftAfterComplete>): Outcome => ({ _tag: "NotThere", left, error })
+  return Effect.gen(function*() {
     const file = yield* service.file(fileId)
     const isFinal = file.status !== undefined && service.profile.finalStates.includes(file.status)
-    if (!isThere(file, size ?? file.size ?? 0)) return { _tag: "NotThere", state: "refused", error } as const
-    return isFinal || (yield* firstByte(service, fileId))
-      ? { _tag: "There", file } as const
-      : { _tag: "NotThere", state: "open", error } as const
+    if (!isThere(file, size ?? file.size ?? 0)) return notThere("over")
+    return isFinal || (yield* firstByte(service, fileId)) ? { _tag: "There" as const, file } : notThere("waiting")
   }).pipe(
     Effect.catchAll((failure) =>
-      Effect.succeed({ _tag: "NotThere", state: failure._tag === "NotFound" ? "refused" : "open", error } as const)
+      Effect.succeed(notThere(failure._tag === "NotFound" && wasAnswered(error) ? leftAfterComplete(error) : "waiting"))
     )
   )
+}
 
 /** Whether an upload is complete, after telling the service so. */
 const outcome = (
@@ -105,10 +96,9 @@ const outcome = (
     const error = Either.isLeft(end)
       ? end.left
       : new UploadConflict({ operation: "completeUpload", status: 200, issues: [] })
-    const state = stateAfter(error)
-    return state === "refused" && (wasSentBefore || ("mayHaveArrived" in error && error.mayHaveArrived === true))
+    return mayBeComplete(error, wasSentBefore)
       ? looked(service, { fileId: complete.fileId, size }, error)
-      : Effect.succeed({ _tag: "NotThere", state, error })
+      : Effect.succeed({ _tag: "NotThere", left: leftAfterComplete(error), error })
   })
 
 /** One after the other for each file. */
@@ -193,7 +183,7 @@ export const make = <User, E, R>(
   const ended = (
     entry: Entry<User>,
     complete: Complete
-  ): Effect.Effect<string, Refused | ServiceError, ServiceApi | R> =>
+  ): Effect.Effect<string, NotThere | Refused, ServiceApi | R> =>
     Effect.gen(function*() {
       const service = yield* ServiceApi
       const completing: Entry<User> = { ...entry, phase: "completing", complete }
@@ -210,20 +200,20 @@ export const make = <User, E, R>(
         yield* noted({ ...without, phase: "completed", answer })
         return answer
       }
-      const { error, state } = end
-      if (state === "repairable") yield* noted({ ...without, phase: "opened" })
-      if (state === "refused") {
+      const { error, left } = end
+      if (left === "repairable") yield* noted({ ...without, phase: "opened" })
+      if (left === "over") {
         if (entry.phase !== "failed") {
           yield* told(() => hooks.failed?.(user, recordOf(entry), metadata, error) ?? Effect.void)
         }
         yield* noted({ ...without, phase: "failed" })
       }
-      return yield* error
+      return yield* Effect.fail(end)
     })
 
   const inItsTurn = (
     fileId: string,
-    next: (entry: Option.Option<Entry<User>>) => Effect.Effect<string, Refused | ServiceError, ServiceApi | R>
+    next: (entry: Option.Option<Entry<User>>) => Effect.Effect<string, NotThere | Refused, ServiceApi | R>
   ) =>
     inTurn(
       fileId,
@@ -269,9 +259,9 @@ export const make = <User, E, R>(
     completed: (user, complete) => {
       const { fileId } = complete
       const entry = Option.getOrElse((): Entry<User> => ({ fileId, metadata: {}, user, phase: "opened" }))
-      return Effect.tapError(
-        inItsTurn(fileId, (found) => ended(entry(found), complete)),
-        (error) => isSettled(error) ? Effect.void : follow(fileId, true)
+      return inItsTurn(fileId, (found) => ended(entry(found), complete)).pipe(
+        Effect.tapError((failure) => isSettled(failure) ? Effect.void : follow(fileId, true)),
+        Effect.mapError((failure) => failure._tag === "NotThere" ? failure.error : failure)
       )
     },
     resumed: Effect.suspend(() => {
@@ -284,6 +274,3 @@ export const make = <User, E, R>(
     })
   }
 }
-
-// whoever refused it for good is not asked again
-const isSettled = (error: Refused | ServiceError): boolean => error._tag !== "Refused" && stateAfter(error) !== "open"

@@ -61,7 +61,9 @@ describe("the hooks of StevedoreHttpApp", () => {
       let asked = 0
       const strict = Effect.updateService(ServiceApi.ServiceApi, (api): ServiceApi.Service => ({
         ...api,
-        completeUpload: (input) => asked++ === 0 ? api.completeUpload(input) : refused
+        completeUpload: (input) => asked++ === 0 ? api.completeUpload(input) : refused,
+        // nor can it say at first whether the file is there
+        file: (id) => asked === 1 ? refused : api.file(id)
       }))
       assert.strictEqual((yield* strict(ask(app, path, body))).status, 503)
       assert.strictEqual((yield* strict(ask(app, path, body))).status, 200)
