@@ -1,7 +1,8 @@
 // Looks through every tracked file for what must not be published: a registry's host in the lockfile, a path of someone's
-// machine, a secret, a conflict marker, the identifier of a class that another package could have.
+// machine, a secret, a conflict marker, the identifier of a class that another package could have; and for unit tests that do not
+// stand where their source stands, under its name.
 import { execFileSync } from "node:child_process"
-import { readFileSync, statSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { root } from "./packages.mjs"
 
 /** @type {ReadonlyArray<{ what: string, files: RegExp, pattern: RegExp }>} */
@@ -40,6 +41,14 @@ for (const file of files) {
       findings++
       console.log(`${file}:${text.slice(0, found.index).split("\n").length} holds ${rule.what}`)
     }
+  }
+}
+const unit = /^packages\/(core|node|browser|server|testing|bulk|cli)\/test\/(?:slow\/)?(?!slow\/|integration|laws|simulation)(.+)\.test(\.tsx?)$/
+for (const file of files) {
+  const [, name, module, ending] = unit.exec(file) ?? []
+  if (module !== undefined && !existsSync(`${root}/packages/${name}/src/${module}${ending}`)) {
+    findings++
+    console.log(`${file} tests no module of that place and name: what judges several stands in test/laws`)
   }
 }
 console.log(`${files.length} tracked files read`)
