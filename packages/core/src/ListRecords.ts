@@ -70,12 +70,7 @@ export interface Data extends Schema.Schema.Type<typeof Data> {}
  *
  * @category records
  */
-export const Doc = openRecord("Doc", {
-  id: text,
-  title: text,
-  folder: Schema.optional(Reference),
-  created_at: text
-})
+export const Doc = openRecord("Doc", { id: text, title: text, folder: Schema.optional(Reference), created_at: text })
 
 /** @category records */
 export interface Doc extends Schema.Schema.Type<typeof Doc> {}
@@ -85,12 +80,7 @@ export interface Doc extends Schema.Schema.Type<typeof Doc> {}
  *
  * @category records
  */
-export const Insight = openRecord("Insight", {
-  id: text,
-  title: text,
-  type: text,
-  created_at: text
-})
+export const Insight = openRecord("Insight", { id: text, title: text, type: text, created_at: text })
 
 /** @category records */
 export interface Insight extends Schema.Schema.Type<typeof Insight> {}
@@ -121,12 +111,7 @@ export interface Highlight extends Schema.Schema.Type<typeof Highlight> {}
  *
  * @category records
  */
-export const Tag = openRecord("Tag", {
-  id: text,
-  title: text,
-  project_id: text,
-  created_at: text
-})
+export const Tag = openRecord("Tag", { id: text, title: text, project_id: text, created_at: text })
 
 /** @category records */
 export interface Tag extends Schema.Schema.Type<typeof Tag> {}

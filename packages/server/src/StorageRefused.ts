@@ -45,10 +45,7 @@ export const refusals = {
     message: "The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted " +
       "or completed."
   },
-  NotImplemented: {
-    status: 501,
-    message: "A header you provided implies functionality that is not implemented"
-  },
+  NotImplemented: { status: 501, message: "A header you provided implies functionality that is not implemented" },
   ObjectUnreadable: { status: 500, message: "What is stored of this object cannot be read." },
   OperationAborted: {
     status: 409,
@@ -60,10 +57,7 @@ export const refusals = {
       "The bucket you are attempting to access must be addressed using the specified endpoint. Please send all " +
       "future requests to this endpoint."
   },
-  PreconditionFailed: {
-    status: 412,
-    message: "At least one of the pre-conditions you specified did not hold"
-  },
+  PreconditionFailed: { status: 412, message: "At least one of the pre-conditions you specified did not hold" },
   RequestTimeTooSkewed: {
     status: 403,
     message: "The difference between the request time and the server's time is too large."
