@@ -4,8 +4,8 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Pulls from "./base/effect.js"
-import { calledWith } from "./base/services.js"
-import type { Asked, Content } from "./download/answer.js"
+import { contextOf } from "./base/services.js"
+import type { Content, RequestedBytes } from "./download/answer.js"
 import { begun, contentOf } from "./download/answer.js"
 import { bytesOf, checkSame, drained, endOf } from "./download/transfer.js"
 import type { DownloadError } from "./DownloadError.js"
@@ -125,7 +125,7 @@ export interface Service {
 export const make: Effect.Effect<Service, never, Requirements> = /* #__PURE__ */ Effect.map(
   /* #__PURE__ */ Effect.context<Requirements>(),
   (services): Service => {
-    const ours = calledWith(services)
+    const ours = contextOf(services)
     return {
       stream: (fileId, options) => Stream.mapInputContext(stream(fileId, options), ours<never>),
       open: (fileId, options) => Effect.mapInputContext(open(fileId, options), ours<never>)
@@ -230,7 +230,7 @@ const openSection = (
     }
   })
 
-const wantedOf = (content: Content, options: SectionOptions): Effect.Effect<Asked, InvalidRange> => {
+const wantedOf = (content: Content, options: SectionOptions): Effect.Effect<RequestedBytes, InvalidRange> => {
   const offset = options.range?.offset ?? 0
   const length = options.range?.length
   return Number.isSafeInteger(offset) && offset >= 0 && (length === undefined || isLength(length, offset))

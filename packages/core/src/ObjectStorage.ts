@@ -51,7 +51,7 @@ export interface PutRequest {
  *
  * @category models
  */
-export interface GetRequest extends RangedContent.Asked {
+export interface GetRequest extends RangedContent.RequestedRange {
   readonly url: PresignedUrl.PresignedUrl
   readonly attempt: number
 }
@@ -165,7 +165,7 @@ export const contentHeaders = <E, R>(
  *
  * @internal
  */
-export const checkDeadline = (
+export const refuseExpired = (
   request: Pick<PutRequest, "url" | "clockOffset" | "attempt">,
   now: number
 ): Either.Either<void, UrlExpired> => {
@@ -206,15 +206,15 @@ export type {
 
 export type {
   /**
-   * The range of an object that is asked for, and the etag that it must still have.
-   *
-   * @category models
-   */
-  Asked as AskedRange,
-  /**
    * The range that an answer holds.
    *
    * @category models
    */
-  Held as HeldRange
+  Held as HeldRange,
+  /**
+   * The range of an object that is asked for, and the etag that it must still have.
+   *
+   * @category models
+   */
+  RequestedRange as AskedRange
 } from "./storage/range.js"

@@ -13,7 +13,7 @@ import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Option from "effect/Option"
 import * as ServerClock from "./base/clock.js"
 import { spelled } from "./base/effect.js"
-import { lastly, untilTimer } from "./base/fibers.js"
+import { onExit, untilTimer } from "./base/fibers.js"
 import * as RetryPolicy from "./RetryPolicy.js"
 import type { Decision } from "./service/rateWindow.js"
 import { RateWindow } from "./service/rateWindow.js"
@@ -121,7 +121,7 @@ const waits = Metric.timerWithBoundaries(
   "How long calls to the service waited for its rate limit"
 )
 
-interface Asked {
+interface WaitingCall {
   readonly operation: string
   readonly attempt: number
   /** The longest wait that the retry policy allows, in milliseconds. */
@@ -164,7 +164,7 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
     const window = new RateWindow(rule)
     const time = makeTime()
 
-    const refusal = (asked: Asked, wait: number) =>
+    const refusal = (asked: WaitingCall, wait: number) =>
       new RateLimited({
         operation: asked.operation,
         status: 429,
@@ -182,7 +182,7 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
       return decision
     }
 
-    const enter = (restore: Restore, asked: Asked): Effect.Effect<void, RateLimited> =>
+    const enter = (restore: Restore, asked: WaitingCall): Effect.Effect<void, RateLimited> =>
       Effect.gen(function*() {
         hasMoved = false
         const { now } = yield* time
@@ -203,7 +203,7 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
 
     let waiting = 0
 
-    const enterInTurn = (restore: Restore, asked: Asked) =>
+    const enterInTurn = (restore: Restore, asked: WaitingCall) =>
       Effect.suspend(() => {
         waiting += 1
         return Effect.zipRight(
@@ -231,7 +231,7 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
               })
               const wait = Math.round(enteredAt - came)
               const called = Effect.suspend(() => call(answered))
-              return lastly(restore(wait === 0 ? called : Effect.zipRight(tell(wait), called)), () => left)
+              return onExit(restore(wait === 0 ? called : Effect.zipRight(tell(wait), called)), () => left)
             }
             // Most calls need not wait: skipping the turnstile saves a tenth of what a call costs
             return waiting > 0 || decide(came, patience)._tag === "Wait"

@@ -102,7 +102,7 @@ export interface Service {
   /** The content of a file or of a range of it, or where it is. Read the bytes within the scope. */
   readonly download: (
     fileId: string,
-    asked?: RangedContent.Asked
+    asked?: RangedContent.RequestedRange
   ) => Effect.Effect<DownloadAnswer, ServiceError, Scope.Scope>
   /** One page of any list. */
   readonly listPage: (request: Endpoints.PageRequest) => Effect.Effect<RawPage, ServiceError>
@@ -156,7 +156,7 @@ export class ServiceApi extends Context.Tag("@stevedore/core/ServiceApi")<Servic
 const contentOf = (
   caller: Caller,
   response: HttpClientResponse.HttpClientResponse,
-  asked: RangedContent.Asked,
+  asked: RangedContent.RequestedRange,
   attempt: Attempt
 ): Effect.Effect<DownloadAnswer, ServiceError> => {
   const failure = (error: HttpClientError.HttpClientError) => failed(caller, unanswered(error), attempt.number)
@@ -177,35 +177,37 @@ const contentOf = (
   })
 }
 
-const download =
-  (caller: Caller) =>
-  (fileId: string, asked: RangedContent.Asked = {}): Effect.Effect<DownloadAnswer, ServiceError, Scope.Scope> => {
-    const request = HttpClientRequest.setHeaders(
-      Endpoints.downloadRequest(caller.config.profile, fileId),
-      caller.config.profile.download === "content" ? { accept: "*/*", ...RangedContent.headers(asked) } : {}
-    )
-    const isContent = (status: number) =>
-      caller.config.profile.download === "content" && (status === 200 || status === 206)
-    return repeatedly(
-      caller,
-      { operation: "download", repeatable: true },
-      (attempt) =>
-        within(
-          Effect.flatMap(execute(caller, request, attempt), (response) =>
-            isContent(response.status)
-              ? contentOf(caller, response, asked, attempt)
-              : Effect.flatMap(
-                readStart(caller, "download", response, attempt),
-                (answer) =>
-                  Either.map(
-                    linkOf(caller.config.profile, response.request.url, answer),
-                    (url): DownloadAnswer => ({ _tag: "Link", url })
-                  )
-              )).pipe(closedOnFailure),
-          attempt
-        )
-    )
-  }
+const download = (caller: Caller) =>
+(
+  fileId: string,
+  asked: RangedContent.RequestedRange = {}
+): Effect.Effect<DownloadAnswer, ServiceError, Scope.Scope> => {
+  const request = HttpClientRequest.setHeaders(
+    Endpoints.downloadRequest(caller.config.profile, fileId),
+    caller.config.profile.download === "content" ? { accept: "*/*", ...RangedContent.headers(asked) } : {}
+  )
+  const isContent = (status: number) =>
+    caller.config.profile.download === "content" && (status === 200 || status === 206)
+  return repeatedly(
+    caller,
+    { operation: "download", repeatable: true },
+    (attempt) =>
+      within(
+        Effect.flatMap(execute(caller, request, attempt), (response) =>
+          isContent(response.status)
+            ? contentOf(caller, response, asked, attempt)
+            : Effect.flatMap(
+              readStart(caller, "download", response, attempt),
+              (answer) =>
+                Either.map(
+                  linkOf(caller.config.profile, response.request.url, answer),
+                  (url): DownloadAnswer => ({ _tag: "Link", url })
+                )
+            )).pipe(closedOnFailure),
+        attempt
+      )
+  )
+}
 
 // An id is one path segment. No file has an id that would change the path, or that cannot be written in a URL.
 const canBeFileId = (fileId: string): boolean => !/^\.{0,2}$|\p{Surrogate}/u.test(fileId)

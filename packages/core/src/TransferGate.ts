@@ -9,7 +9,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { monotonicMillis } from "./base/clock.js"
-import { lastly } from "./base/fibers.js"
+import { onExit } from "./base/fibers.js"
 import { atLeastOne } from "./base/number.js"
 import { Congestion } from "./gate/congestion.js"
 import type { Claim } from "./gate/fairQueue.js"
@@ -284,7 +284,7 @@ const makeWith = (
           goOn = () => resume(laterOn(claim))
           if (isMet) goOn()
         })
-        return lastly(restore(met), (exit) => Exit.isSuccess(exit) ? Effect.void : giveBack(queue, claim))
+        return onExit(restore(met), (exit) => Exit.isSuccess(exit) ? Effect.void : giveBack(queue, claim))
       })
 
     const giveBack = (queue: FairQueue, claim: Claim, measure = (_now: number): void => {}): Effect.Effect<void> =>
@@ -342,7 +342,7 @@ const makeWith = (
       const passing = Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(take(restore, places, { amount: 1, owner, left }), (claim) =>
           Effect.flatMap(begin, (end) =>
-            lastly(restore(transfer), (exit) => {
+            onExit(restore(transfer), (exit) => {
               const left = giveBack(places, claim, (now) =>
                 end(exit, bytes, now))
               return Exit.isSuccess(exit) ? left : Effect.ensuring(heed(exit), left)

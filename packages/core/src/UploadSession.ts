@@ -1,6 +1,6 @@
 /** What the service opens for one upload: a file id and the pre-signed URLs. */
 import * as Schema from "effect/Schema"
-import { hidden, unshown } from "./base/effect.js"
+import { hidden, hiddenValue } from "./base/effect.js"
 import { PresignedUrlFromString } from "./PresignedUrl.js"
 
 /**
@@ -35,7 +35,7 @@ const fields = {
 export const SingleSession = /* #__PURE__ */ Schema.TaggedStruct("SingleSession", {
   ...fields,
   url: PresignedUrlFromString
-}).annotations({ identifier: "SingleSession", message: unshown })
+}).annotations({ identifier: "SingleSession", message: hiddenValue })
 
 /** @category models */
 export interface SingleSession extends Schema.Schema.Type<typeof SingleSession> {}
@@ -51,7 +51,7 @@ export const MultipartSession = /* #__PURE__ */ Schema.TaggedStruct("MultipartSe
   urls: Schema.NonEmptyArray(PresignedUrlFromString).annotations({ message: hidden }),
   /** The size that the service names for all parts but the last, in bytes; absent if it names none. */
   partSize: Schema.optional(Schema.Int.pipe(Schema.positive()))
-}).annotations({ identifier: "MultipartSession", message: unshown })
+}).annotations({ identifier: "MultipartSession", message: hiddenValue })
 
 /** @category models */
 export interface MultipartSession extends Schema.Schema.Type<typeof MultipartSession> {}
@@ -64,7 +64,7 @@ export interface MultipartSession extends Schema.Schema.Type<typeof MultipartSes
  */
 export const UploadSession = /* #__PURE__ */ Schema.Union(SingleSession, MultipartSession).annotations({
   identifier: "UploadSession",
-  message: unshown
+  message: hiddenValue
 })
 
 /** @category models */

@@ -12,7 +12,7 @@ import * as Stream from "effect/Stream"
 import type * as Subscribable from "effect/Subscribable"
 import { inOwnFiber } from "./base/fibers.js"
 import { atLeastOne } from "./base/number.js"
-import { calledWith } from "./base/services.js"
+import { contextOf } from "./base/services.js"
 import * as Metrics from "./Metrics.js"
 import type { ObjectStorage } from "./ObjectStorage.js"
 import { ServiceApi } from "./ServiceApi.js"
@@ -143,7 +143,7 @@ const watched = <R>(
 const uploadHere = (
   source: UploadSource,
   options: UploadOptions,
-  counts = Counts.make(source.size, Counts.untold)
+  counts = Counts.make(source.size, Counts.silent)
 ): Effect.Effect<UploadedFile, UploadError, Requirements> =>
   Effect.flatMap(counts, (counts) => State.make(counts, concurrencyOf(options))).pipe(
     Effect.flatMap((state) => watched(state, source.size, sent(source, options, state)))
@@ -177,7 +177,7 @@ export const upload = (
  *
  * @internal
  */
-export const hearing = (
+export const uploadWithListener = (
   source: UploadSource,
   options: UploadOptions,
   hear: (progress: Pick<UploadHandle["progress"], "get">) => (event: UploadEvent) => void
@@ -405,7 +405,7 @@ export interface Service {
 export const make: Effect.Effect<Service, never, Requirements> = /* #__PURE__ */ Effect.map(
   /* #__PURE__ */ Effect.context<Requirements>(),
   (services): Service => {
-    const ours = calledWith(services)
+    const ours = contextOf(services)
     return {
       upload: (source, options) => Effect.mapInputContext(upload(source, options), ours<never>),
       start: (source, options) => Effect.mapInputContext(start(source, options), ours<Scope.Scope>),

@@ -66,7 +66,7 @@ describe("ObjectStorage", () => {
 
   describe("the deadline", () => {
     const check = (url = presigned({ part: 3 }), clockOffset = 0, attempt = 1) => (now: number) =>
-      ObjectStorage.checkDeadline({ url, clockOffset, attempt }, now)
+      ObjectStorage.refuseExpired({ url, clockOffset, attempt }, now)
 
     it.prop("is judged by the server's clock, however wrong ours is", {
       error: fc.integer({ min: -1e9, max: 1e9 }),
@@ -80,9 +80,9 @@ describe("ObjectStorage", () => {
       const url = parse("https://bucket.storage.test/key")
       const ending = PresignedUrl.endingBy(url, new Date(1000))
       const at = (now: number) =>
-        Either.isRight(ObjectStorage.checkDeadline({ url: ending, clockOffset: 0, attempt: 1 }, now))
+        Either.isRight(ObjectStorage.refuseExpired({ url: ending, clockOffset: 0, attempt: 1 }, now))
       assert.deepStrictEqual([at(999), at(1000)], [true, false])
-      assert.isTrue(Either.isRight(ObjectStorage.checkDeadline({ url, clockOffset: 0, attempt: 1 }, 1e15)))
+      assert.isTrue(Either.isRight(ObjectStorage.refuseExpired({ url, clockOffset: 0, attempt: 1 }, 1e15)))
     })
 
     it("an expired URL is reported as such, and is not used again", () => {

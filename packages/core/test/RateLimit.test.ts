@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { RateLimit, RetryPolicy, ServiceError } from "@stevedore/core"
 import { Clock, Duration, Effect, Either, FastCheck as fc, Fiber, Logger, LogLevel, Option, Random } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
-import { told } from "../src/service/rateHeaders.js"
+import { reportedLimit } from "../src/service/rateHeaders.js"
 import { countOf } from "./fixtures/metricStates.js"
 import { strictLimit } from "./fixtures/strictLimit.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
@@ -478,12 +478,15 @@ describe("RateLimit", () => {
       ["seconds", windowOf(5, inSeconds + 30), { limit: 200, remaining: 5, resetsAt: now + 30_000 }],
       ["milliseconds", windowOf(5, now + 30_000), { limit: 200, remaining: 5, resetsAt: now + 30_000 }]
     ])("Unix time in %s is understood", (_, headers, expected) => {
-      assert.deepStrictEqual(told(headers, now), Option.some(expected))
+      assert.deepStrictEqual(reportedLimit(headers, now), Option.some(expected))
     })
 
     it("the end of the window is relative to the server's own clock", () => {
       const headers = { ...windowOf(5, inSeconds + 3630), date: new Date(now + 3_600_000).toUTCString() }
-      assert.deepStrictEqual(Option.map(told(headers, now), ({ resetsAt }) => resetsAt), Option.some(now + 30_000))
+      assert.deepStrictEqual(
+        Option.map(reportedLimit(headers, now), ({ resetsAt }) => resetsAt),
+        Option.some(now + 30_000)
+      )
     })
 
     it.each([
@@ -497,7 +500,7 @@ describe("RateLimit", () => {
       { "x-ratelimit-remaining": "0" },
       {}
     ])("nonsense, a time in the past or far away, and incomplete headers are ignored: %o", (headers) => {
-      assert.deepStrictEqual(told(headers, now), Option.none())
+      assert.deepStrictEqual(reportedLimit(headers, now), Option.none())
     })
 
     it.each([
@@ -526,12 +529,15 @@ describe("RateLimit", () => {
         100
       ]
     ])("of the IETF are understood, %s", (_, headers, limit) => {
-      assert.deepStrictEqual(told(headers, now), Option.some({ limit, remaining: 5, resetsAt: now + 30_000 }))
+      assert.deepStrictEqual(reportedLimit(headers, now), Option.some({ limit, remaining: 5, resetsAt: now + 30_000 }))
     })
 
     it("those of the service's own take precedence", () => {
       const headers = { ...windowOf(5, inSeconds + 30), ratelimit: "\"a\";r=1;t=9" }
-      assert.deepStrictEqual(told(headers, now), Option.some({ limit: 200, remaining: 5, resetsAt: now + 30_000 }))
+      assert.deepStrictEqual(
+        reportedLimit(headers, now),
+        Option.some({ limit: 200, remaining: 5, resetsAt: now + 30_000 })
+      )
     })
 
     it.each([
@@ -545,7 +551,7 @@ describe("RateLimit", () => {
       { "ratelimit-limit": "100", "ratelimit-remaining": "5", "ratelimit-reset": "-3" },
       { "ratelimit-policy": "\"a\";q=100;w=60" }
     ])("of the IETF that are malformed are ignored: %o", (headers) => {
-      assert.deepStrictEqual(told(headers, now), Option.none())
+      assert.deepStrictEqual(reportedLimit(headers, now), Option.none())
     })
 
     it.prop("no header causes a defect, or a wait that is no number", [fc.dictionary(
@@ -562,7 +568,7 @@ describe("RateLimit", () => {
       ),
       fc.oneof(fc.string(), fc.nat().map(String), fc.stringMatching(/^[a"rqtwlimit;=, 0-9]{0,30}$/))
     )], ([headers]) => {
-      const found = Option.toArray(told(headers, now))
+      const found = Option.toArray(reportedLimit(headers, now))
       assert.isAtMost(found.length, 1)
       for (const { limit, remaining, resetsAt } of found) {
         assert.isAbove(limit, 0)

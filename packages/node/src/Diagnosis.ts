@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import * as Checks from "./diagnosis/checks.js"
 import * as Discovery from "./diagnosis/discovery.js"
 import type { Draft } from "./diagnosis/single.js"
-import type { Check, CheckId, Found, Left, Needs, Problem } from "./diagnosis/trial.js"
+import type { Check, CheckId, Found, LeftBehind, Needs, Problem } from "./diagnosis/trial.js"
 import * as Trial from "./diagnosis/trial.js"
 import type { HttpProxy } from "./HttpProxy.js"
 
@@ -31,7 +31,7 @@ export {
    *
    * @category models
    */
-  type Left,
+  type LeftBehind as Left,
   /**
    * What the checks use: the service, its storage, and a client without a token.
    *
@@ -125,7 +125,7 @@ const contentsFor = ({ profile }: ServiceWithToken) => ({
 export const findings = (
   { proxy, service }: Service,
   extras: Extras,
-  left: Array<Left>
+  left: Array<LeftBehind>
 ): Stream.Stream<Finding, never, Needs> =>
   Stream.suspend(() => {
     const found: Found = { service, proxy, ...contentsFor(service), left }
@@ -165,5 +165,5 @@ export interface FoundProfile extends Readonly<Draft> {}
  */
 export const searchProfile = (
   service: ServiceWithToken,
-  left: Array<Left>
+  left: Array<LeftBehind>
 ): Effect.Effect<FoundProfile, Problem, HttpClient> => Discovery.discover(service, { ...contentsFor(service), left })

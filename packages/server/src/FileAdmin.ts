@@ -79,7 +79,7 @@ interface Leased extends Row {
   readonly now: number
 }
 
-interface Untold {
+interface UndeliveredEvent {
   readonly file_id: string
   readonly tenant: string
   readonly kind: string
@@ -109,7 +109,7 @@ const ofFile = (row: Leased): Waiting => {
     }
 }
 
-const ofEvent = ({ attempts, file_id: id, kind, settled_at: since, tenant }: Untold): Waiting => ({
+const ofEvent = ({ attempts, file_id: id, kind, settled_at: since, tenant }: UndeliveredEvent): Waiting => ({
   id,
   tenant,
   what: `event ${kind}`,
@@ -135,7 +135,7 @@ export const layer: Layer.Layer<FileAdmin, never, SqlClient.SqlClient | FileTabl
       where state in ('completing', 'inspecting', 'removing')
         or (state in ('opening', 'waiting') and expires_at <= ${SqlDatabase.now(sql)})
       order by created_at, id limit 1000`
-    const events = sql<Untold>`select file_id, tenant, stevedore_event.kind as kind, attempts, settled_at
+    const events = sql<UndeliveredEvent>`select file_id, tenant, stevedore_event.kind as kind, attempts, settled_at
       from stevedore_event join stevedore_file on stevedore_file.id = file_id
       where attempts > 0 order by settled_at, file_id limit 1000`
     const find = (id: string) =>

@@ -40,7 +40,7 @@ const lifeOf = ({ leaseOwner, leaseUntil, row: { expiresAt, settledAt, state } }
   leaseUntil
 })
 
-const isTold = ({ events }: State, id: string): boolean =>
+const isDelivered = ({ events }: State, id: string): boolean =>
   ["completed", "removed", "failed"].every((kind) => !events.has(`${id}/${kind}`))
 
 /** Makes an event happen to a file, with what else is then known of it; undefined if it may not happen. */
@@ -48,12 +48,12 @@ const happen = (
   state: State,
   held: Held | undefined,
   event: Lifecycle.Event,
-  asked: Lifecycle.Asked,
+  asked: Lifecycle.Requested,
   known: Partial<FileRow> = {}
 ): FileRow | undefined => {
   if (held === undefined) return undefined
   const { id } = held.row
-  const after = Lifecycle.next(lifeOf(held), event, { ...asked, isTold: isTold(state, id) })
+  const after = Lifecycle.next(lifeOf(held), event, { ...asked, isTold: isDelivered(state, id) })
   if (after === undefined) return undefined
   if (after === "forgotten") {
     state.files.delete(id)
@@ -62,7 +62,7 @@ const happen = (
   const { leaseOwner, leaseUntil, settledAt } = after
   const row = { ...held.row, ...known, state: after.state, settledAt }
   state.files.set(id, { row, leaseOwner, leaseUntil })
-  const kind = Lifecycle.toldOf(held.row.state, row.state)
+  const kind = Lifecycle.fileEventOf(held.row.state, row.state)
   if (kind !== undefined) {
     const told = `${id}/${kind}`
     state.events.set(told, { id: told, kind, fileId: id, attempts: 0, dueAt: asked.now })
@@ -155,7 +155,7 @@ export const make = (): FileTableService => {
   const change = (
     id: string,
     event: Lifecycle.Event,
-    asked: Omit<Lifecycle.Asked, "now"> = {},
+    asked: Omit<Lifecycle.Requested, "now"> = {},
     known?: Partial<FileRow>
   ) => withNow((now) => happen(state, state.files.get(id), event, { ...asked, now }, known))
 

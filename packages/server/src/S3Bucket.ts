@@ -172,7 +172,7 @@ const protections: Readonly<Record<S3FileStore.Protection, Pick<Finding, "outcom
   "none": { outcome: "failed", message: "Nothing keeps the URL of a PUT from replacing a completed file" }
 }
 
-const told = (
+const findingOf = (
   subject: Finding["subject"],
   looked: Effect.Effect<Pick<Finding, "outcome" | "message">, StorageRefused.StorageRefused>
 ): Effect.Effect<Finding> =>
@@ -231,12 +231,12 @@ export const check = (
           message: "No rule ends what is never completed, should the service be gone"
         })
     return yield* Effect.all([
-      told("rights", rights),
-      told(
+      findingOf("rights", rights),
+      findingOf(
         "overwriting",
         Effect.map(Effect.provide(S3FileStore.protectionOf(options), protecting), (one) => protections[one])
       ),
-      told("cors", cors),
-      told("lifecycle", lifecycle)
+      findingOf("cors", cors),
+      findingOf("lifecycle", lifecycle)
     ])
   })

@@ -217,7 +217,7 @@ const becomes = ({ now, sql }: State, event: Lifecycle.Event, owner: string, lea
   ])
 }
 
-interface Asked {
+interface Change {
   readonly owner?: string
   readonly leaseMillis?: number
   /** What else is then known. */
@@ -225,7 +225,12 @@ interface Asked {
 }
 
 /** Makes an event happen to the rows where it may, in one statement. */
-const happen = (state: State, event: Lifecycle.Event, where: Fragment, { known, leaseMillis = 0, owner = "" }: Asked) =>
+const happen = (
+  state: State,
+  event: Lifecycle.Event,
+  where: Fragment,
+  { known, leaseMillis = 0, owner = "" }: Change
+) =>
   state.sql<Row>`update stevedore_file set ${becomes(state, event, owner, leaseMillis)}${
     known === undefined ? state.nothing : state.sql`, ${known}`
   } where ${where} and (${may(state, event, owner)}) returning *`

@@ -25,7 +25,7 @@ interface File {
 }
 
 /** What a job has met in this process. */
-interface Standing {
+interface HaltState {
   halt: (Halt & { readonly until: number; readonly wait: number }) | undefined
   /** Whether a file tries if the halt is over. */
   isTried: boolean
@@ -51,15 +51,15 @@ const mostMissed = 20
  * tries, and with the first that gets through all go on.
  */
 export const make = Effect.sync(() => {
-  const standings = new Map<number, Standing>()
-  const standingOf = (job: number): Standing => {
+  const standings = new Map<number, HaltState>()
+  const standingOf = (job: number): HaltState => {
     const standing = standings.get(job) ??
       { halt: undefined, isTried: false, outages: 0, through: 0, missed: new Map() }
     standings.set(job, standing)
     return standing
   }
 
-  const reasonOf = (standing: Standing, { directory, seq }: File, error: FileError) =>
+  const reasonOf = (standing: HaltState, { directory, seq }: File, error: FileError) =>
     Effect.map(LastingFailure.ofFileIn(error, directory), (lasting): Option.Option<Halt["reason"] | "again"> => {
       if (Option.isSome(lasting)) return lasting
       if (!LastingFailure.isOutage(error)) return Option.none()
@@ -71,7 +71,7 @@ export const make = Effect.sync(() => {
     })
 
   /** The end of a file, if it is the file's; none if the file is to be tried again. */
-  const heard = <A extends Ended>(standing: Standing, file: File, isTrial: boolean, end: A) =>
+  const heard = <A extends Ended>(standing: HaltState, file: File, isTrial: boolean, end: A) =>
     Effect.gen(function*() {
       if (Option.isNone(end.error)) {
         standing.outages = 0

@@ -139,7 +139,7 @@ const transfer = (
     const runtime = yield* Effect.runtime<never>()
     let sent = 0
     let said: Fiber.Fiber<void> | undefined
-    const upload = Uploads.hearing(source, run.upload, (progress) => {
+    const upload = Uploads.uploadWithListener(source, run.upload, (progress) => {
       run.watch.follow(file, progress)
       return (event) => {
         if (event._tag === "PartStored") sent += event.size

@@ -132,9 +132,9 @@ export const closed = <Fields extends Schema.Struct.Fields>(schema: Schema.Struc
  * The message for Schemas of values with signed URLs: by default, the error of their decoder repeats the value,
  * possibly all of it.
  */
-export const unshown = (): string => "an invalid record is not shown"
+export const hiddenValue = (): string => "an invalid record is not shown"
 
-export const hidden = () => ({ message: unshown(), override: true })
+export const hidden = () => ({ message: hiddenValue(), override: true })
 
 /**
  * Where decoding failed first, and how, in words that never repeat a value: it may be a signed URL or somebody's data.

@@ -11,7 +11,7 @@ import { timer } from "./effect.js"
 import type { Pull } from "./effect.js"
 
 /** `Effect.onExit` for within a region that nothing interrupts but what it restores: without a region of its own. */
-export const lastly = <A, E, R, R2>(
+export const onExit = <A, E, R, R2>(
   effect: Effect.Effect<A, E, R>,
   last: (exit: Exit.Exit<A, E>) => Effect.Effect<unknown, never, R2>
 ): Effect.Effect<A, E, R | R2> => Effect.flatMap(Effect.exit(effect), (exit) => Effect.zipRight(last(exit), exit))
@@ -60,7 +60,7 @@ const untilTimerWith =
             cancel = after(limit, Effect.map(Effect.exit(late), resume))
             forget = onCut?.(resume)
           })
-          return lastly(restore(first), () => {
+          return onExit(restore(first), () => {
             forget?.()
             cancel()
             return running.unsafePoll() === null ? stop(running) : Effect.void
@@ -84,7 +84,7 @@ export const closedOnFailure = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>)
     Effect.flatMap(
       Effect.flatMap(Effect.scope, (parent) => Scope.fork(parent, parent.strategy)),
       (own) =>
-        lastly(
+        onExit(
           restore(Scope.extend(attempt, own)),
           (exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(own, exit)
         )

@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
 /** The context of a call: the services of where its caller got it from, and the caller's own, which win. */
-export const calledWith = <R>(services: Context.Context<R>) => <R0>(caller: Context.Context<R0>) =>
+export const contextOf = <R>(services: Context.Context<R>) => <R0>(caller: Context.Context<R0>) =>
   Context.merge(services, caller)
 
 /** An operation that a `layerNoop` was not given: a defect that names it. */

@@ -41,7 +41,7 @@ export interface Link {
   readonly receivedAt: number
 }
 
-export interface Asked {
+export interface RequestedBytes {
   /** The first byte. */
   readonly start: number
   /** The byte after the last one. */
@@ -71,7 +71,7 @@ export const contentOf = (
     }
   })
 
-const wireRequest = ({ end, etag, start }: Asked): RangedContent.Asked => ({
+const wireRequest = ({ end, etag, start }: RequestedBytes): RangedContent.RequestedRange => ({
   range: start === 0 && Option.isNone(end)
     ? undefined
     : { start, end: Option.getOrUndefined(Option.map(end, (after) => after - 1)) },
@@ -84,7 +84,7 @@ const wireRequest = ({ end, etag, start }: Asked): RangedContent.Asked => ({
  */
 export const request = (
   content: Content,
-  asked: Asked,
+  asked: RequestedBytes,
   attempt = 1
 ): Effect.Effect<Answer, DownloadError, Scope.Scope> =>
   Effect.flatMap(located(content, asked), ({ answer, fresh }) =>
@@ -118,7 +118,7 @@ const checkCoding = (
 /** The first response, in a scope of its own: its connection is closed by itself if it breaks. */
 export const begun = (
   content: Content,
-  asked: Asked
+  asked: RequestedBytes
 ): Effect.Effect<{ readonly answer: Answer; readonly close: Effect.Effect<void> }, DownloadError, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.flatMap(Effect.scope, (parent) => Scope.fork(parent, parent.strategy))
@@ -126,7 +126,7 @@ export const begun = (
     return { answer, close: Scope.close(scope, Exit.void) }
   })
 
-const located = (content: Content, asked: Asked) =>
+const located = (content: Content, asked: RequestedBytes) =>
   Effect.gen(function*() {
     const { link } = content
     const now = yield* Clock.currentTimeMillis
@@ -146,7 +146,7 @@ const located = (content: Content, asked: Asked) =>
 const isDead = ({ receivedAt, url }: Link, now: number): boolean =>
   Option.exists(url.signedAt, (signedAt) => PresignedUrl.hasEnded(url, signedAt.getTime() + now - receivedAt))
 
-const fromStorage = (content: Content, url: PresignedUrl.PresignedUrl, asked: Asked, attempt: number) =>
+const fromStorage = (content: Content, url: PresignedUrl.PresignedUrl, asked: RequestedBytes, attempt: number) =>
   Effect.flatMap(Timeouts.Timeouts, (limits) =>
     untilTimer(
       Effect.map(
@@ -162,7 +162,7 @@ const fromStorage = (content: Content, url: PresignedUrl.PresignedUrl, asked: As
 
 const again = (
   content: Content,
-  asked: Asked,
+  asked: RequestedBytes,
   attempt: number,
   fresh: boolean,
   error: StorageError
@@ -188,7 +188,7 @@ export const pause = (
 ): Effect.Effect<void> =>
   RetryPolicy.pause(policy, error, (error, wait) => tellRepeat(`to download ${fileId}`, error, wait))
 
-const refined = (content: Content, { end, etag, start }: Asked, error: DownloadError): DownloadError => {
+const refined = (content: Content, { end, etag, start }: RequestedBytes, error: DownloadError): DownloadError => {
   if (error._tag !== "StorageRejected" && error._tag !== "RequestRejected") return error
   switch (error.status) {
     case 412:

@@ -10,10 +10,10 @@ import type { ObjectStorage } from "../ObjectStorage.js"
 import * as RetryPolicy from "../RetryPolicy.js"
 import type { ServiceApi } from "../ServiceApi.js"
 import * as Timeouts from "../Timeouts.js"
-import type { Answer, Asked, Content } from "./answer.js"
+import type { Answer, Content, RequestedBytes } from "./answer.js"
 import { contentOf, pause, request } from "./answer.js"
 
-const asked: Asked = { start: 0, end: Option.some(1), etag: Option.none() }
+const asked: RequestedBytes = { start: 0, end: Option.some(1), etag: Option.none() }
 
 // A server without ranges sends the whole file; a range of one byte has one
 const isFirst = ({ length, partial }: Answer, bytes: number): boolean =>

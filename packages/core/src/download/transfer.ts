@@ -14,13 +14,13 @@ import * as RetryPolicy from "../RetryPolicy.js"
 import * as RetryBudget from "../service/retryBudget.js"
 import * as RangedContent from "../storage/range.js"
 import * as Timeouts from "../Timeouts.js"
-import type { Answer, Asked, Content } from "./answer.js"
+import type { Answer, Content, RequestedBytes } from "./answer.js"
 import { changed, pause, request } from "./answer.js"
 
 export interface Transfer {
   readonly content: Content
   /** As the caller requested, with the etag of the first response. */
-  readonly asked: Asked
+  readonly asked: RequestedBytes
   readonly resume: boolean
   /** Whether each chunk is consumed before the next is requested, so that its memory may be reused. */
   readonly passing: boolean
@@ -169,7 +169,7 @@ const knownBy = (
  * The position after the last byte that will come. A range may extend past the end of the file, so the end that the
  * server reports decides. The end of a partial response does not, because it may be shorter than requested.
  */
-export const endOf = (asked: Asked, answer: Answer): Option.Option<number> =>
+export const endOf = (asked: RequestedBytes, answer: Answer): Option.Option<number> =>
   least(asked.end, Option.orElse(answer.totalLength, () => answer.partial ? Option.none() : toldEnd(answer)))
 
 const isWhole = ({ end }: Known, position: number): boolean => Option.contains(end, position)

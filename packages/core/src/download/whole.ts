@@ -3,13 +3,13 @@ import * as Option from "effect/Option"
 import type { DownloadError } from "../DownloadError.js"
 import type { ObjectStorage } from "../ObjectStorage.js"
 import type { ServiceApi } from "../ServiceApi.js"
-import type { Asked } from "./answer.js"
+import type { RequestedBytes } from "./answer.js"
 import { begun, contentOf } from "./answer.js"
 import { drained } from "./transfer.js"
 
 type Requirements = ServiceApi | ObjectStorage
 
-const whole: Asked = { start: 0, end: Option.none(), etag: Option.none() }
+const whole: RequestedBytes = { start: 0, end: Option.none(), etag: Option.none() }
 
 /**
  * Passes a whole file, of this many bytes, to a sink, chunk by chunk, without what ranges, sections and Streams need.

@@ -1,6 +1,6 @@
 /** Every state of an unfinished upload, as a Schema, so that another process can take it over. */
 import * as Schema from "effect/Schema"
-import { hidden, unshown } from "../base/effect.js"
+import { hidden, hiddenValue } from "../base/effect.js"
 import { PresignedUrlFromString } from "../PresignedUrl.js"
 import { SourceFingerprint } from "../source/fingerprint.js"
 import { NumericIds } from "../UploadSession.js"
@@ -47,7 +47,7 @@ export const UploadRecord = Schema.Struct({
   startedAt: Schema.JsonNumber,
   /** What travels with the upload. It was checked before it was kept. */
   metadata: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String }))
-}).annotations({ identifier: "UploadRecord", message: unshown })
+}).annotations({ identifier: "UploadRecord", message: hiddenValue })
 
 /** An unfinished upload, as a ledger keeps it. */
 export interface UploadRecord extends Schema.Schema.Type<typeof UploadRecord> {}

@@ -81,7 +81,7 @@ const listed = (bag: Bag): List.List<number> =>
   )
 
 /** What a checkpoint after an item has to contain. It is a snapshot: later items do not change it. */
-interface Given {
+interface Snapshot {
   /** Of this page. */
   readonly here: List.List<number>
   /** From before the walk was resumed, and not seen again since. */
@@ -116,7 +116,7 @@ class Run<A> {
         this.#owed = take(this.#owed, hash)
         return
       }
-      const given: Given = { here, owed: this.#owed }
+      const given: Snapshot = { here, owed: this.#owed }
       entries.push({
         hash,
         result: Either.mapLeft(
@@ -132,7 +132,7 @@ class Run<A> {
   #placeBehind(
     page: Page<unknown>,
     index: number,
-    given: Given,
+    given: Snapshot,
     received: { readonly cursor: number; readonly next: number },
     clock: Clock.Clock
   ): Checkpoint {

@@ -93,7 +93,7 @@ const readIssues = (answer: ServiceAnswer): ReadonlyArray<Issue> => {
   })
 }
 
-const told = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => {
+const reported = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => {
   const { attempts, headers, operation, status } = answer
   const requestId = headers["x-request-id"] ?? headers["x-amzn-requestid"]
   return {
@@ -107,14 +107,14 @@ const told = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => {
 }
 
 const waiting = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => ({
-  ...told(answer, issues),
+  ...reported(answer, issues),
   retryAfter: RetryAfter.fromHeaders(answer.headers, answer.receivedAt)
 })
 
 /** The typed error for a status that is not a success. */
 export const errorOf = (answer: ServiceAnswer): ServiceError => {
   const issues = answer.status < 400 ? [] : readIssues(answer)
-  const fields = told(answer, issues)
+  const fields = reported(answer, issues)
   switch (answer.status) {
     case 401:
       return new Unauthorized(fields)
@@ -147,7 +147,7 @@ export const invalid = (
   advice: { readonly profile?: string | undefined; readonly received?: ReadonlyArray<string> | undefined } = {}
 ): InvalidResponse =>
   new InvalidResponse({
-    ...told(answer, []),
+    ...reported(answer, []),
     path,
     problem,
     profile: advice.profile,

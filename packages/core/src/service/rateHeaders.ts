@@ -9,7 +9,7 @@ type Headers = Readonly<Record<string, string | undefined>>
  * What a response says about the limit: how many calls are left, and until when. Times are in milliseconds of the
  * gate's clock.
  */
-export interface Told {
+export interface ReportedLimit {
   readonly limit: number
   readonly remaining: number
   readonly resetsAt: number
@@ -113,7 +113,7 @@ const scarcest = (all: ReadonlyArray<Said>): Said | undefined =>
  * truncated to whole seconds: the wait may be a second too long, but is never too short. A value that cannot be parsed,
  * has passed, or is more than a day away is ignored.
  */
-export const told = (headers: Headers, now: number, wall = now): Option.Option<Told> => {
+export const reportedLimit = (headers: Headers, now: number, wall = now): Option.Option<ReportedLimit> => {
   const said = [byWindow(headers, wall)].find(isPossible) ??
     scarcest([...byPolicies(headers), byDictionary(headers), bySeconds(headers, wall)])
   return said === undefined

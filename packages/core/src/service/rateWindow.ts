@@ -1,8 +1,8 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as RetryAfter from "../base/time.js"
-import type { Told } from "./rateHeaders.js"
-import { told } from "./rateHeaders.js"
+import type { ReportedLimit } from "./rateHeaders.js"
+import { reportedLimit } from "./rateHeaders.js"
 
 type Headers = Readonly<Record<string, string | undefined>>
 
@@ -157,7 +157,7 @@ export class RateWindow {
     { enteredAt, now, wall }: { readonly enteredAt: number; readonly now: number; readonly wall: number }
   ): void {
     this.#latency = this.#latency === 0 ? now - enteredAt : (3 * this.#latency + now - enteredAt) / 4
-    Option.match(told(headers, now, wall), {
+    Option.match(reportedLimit(headers, now, wall), {
       onNone: () => this.#count(status, now),
       onSome: (limit) => this.#learn(limit, now)
     })
@@ -178,7 +178,7 @@ export class RateWindow {
     }
   }
 
-  #learn({ limit, remaining, resetsAt }: Told, now: number): void {
+  #learn({ limit, remaining, resetsAt }: ReportedLimit, now: number): void {
     this.#headersSeen = true
     const known = this.#window?.resetsAt
     if (this.#window === undefined || known === undefined || resetsAt > known + sameWindow) {

@@ -6,7 +6,7 @@ import { wholeNumber } from "../base/number.js"
 import { codingIn } from "./contentCoding.js"
 
 /** What to request. */
-export interface Asked {
+export interface RequestedRange {
   /** From `start` to `end`, both inclusive; without `end`, to the last byte. Defaults to everything. */
   readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined
   /** Only if the content still has this etag. */
@@ -35,7 +35,7 @@ export interface Held {
 }
 
 /** The request headers for it. */
-export const headers = ({ ifMatch, range }: Asked): Readonly<Record<string, string>> => ({
+export const headers = ({ ifMatch, range }: RequestedRange): Readonly<Record<string, string>> => ({
   ...(range === undefined ? {} : { range: `bytes=${range.start}-${range.end ?? ""}` }),
   ...(ifMatch === undefined ? {} : { "if-match": ifMatch })
 })
@@ -55,7 +55,7 @@ export interface Head {
  */
 export const held = (
   answer: Head,
-  asked: Asked,
+  asked: RequestedRange,
   transport: { readonly asSent?: boolean | undefined } = {}
 ): Option.Option<Held> => {
   const sent = heldAsSent(answer, asked)
@@ -80,7 +80,7 @@ const decoded = (sent: Held): Held => ({
   checksums: {}
 })
 
-const heldAsSent = (answer: Head, asked: Asked): Option.Option<Held> => {
+const heldAsSent = (answer: Head, asked: RequestedRange): Option.Option<Held> => {
   const etag = Option.fromNullable(answer.headers["etag"])
   const length = wholeNumber(answer.headers["content-length"])
   const checksums = checksumsOf(answer.headers)

@@ -25,7 +25,7 @@ import * as RangedContent from "./range.js"
 import { withoutSecrets } from "./withoutSecrets.js"
 
 /** The parts of a request that determine what the response means. */
-export interface Asked {
+export interface SentRequest {
   readonly url: PresignedUrl.PresignedUrl
   /** The names of the headers that were sent, in lower case. */
   readonly sentHeaders: ReadonlyArray<string>
@@ -49,7 +49,7 @@ export interface PutReceipt {
 }
 
 /** The receipt of a PUT, or the one typed error for its response. */
-export const interpretPut = (answer: StorageAnswer, asked: Asked): Either.Either<PutReceipt, StorageError> =>
+export const interpretPut = (answer: StorageAnswer, asked: SentRequest): Either.Either<PutReceipt, StorageError> =>
   Either.flatMap(interpret(answer, asked), () => {
     const etag = answer.headers["etag"]
     return etag === undefined || etag === ""
@@ -66,7 +66,7 @@ export const interpretPut = (answer: StorageAnswer, asked: Asked): Either.Either
   })
 
 /** Nothing if the response is a success, otherwise the one typed error for it. */
-export const interpret = (answer: StorageAnswer, asked: Asked): Either.Either<void, StorageError> => {
+export const interpret = (answer: StorageAnswer, asked: SentRequest): Either.Either<void, StorageError> => {
   const { body, status } = answer
   if (status >= 200 && status < 300 && !isErrorDocument(body) && !isPage(body)) return Either.void
   const document = readErrorDocument(body, asked.url)
@@ -79,14 +79,14 @@ export const interpret = (answer: StorageAnswer, asked: Asked): Either.Either<vo
 // An id as storage has it, which no secret is: a text is looked through only where it may be one
 const plainId = /^[\w-]{1,20}$/
 
-const requestIdOf = ({ headers }: StorageAnswer, { url }: Asked): string | undefined => {
+const requestIdOf = ({ headers }: StorageAnswer, { url }: SentRequest): string | undefined => {
   const id = headers["x-amz-request-id"]
   return id === undefined || (plainId.test(id) && !PresignedUrl.reveal(url).includes(id))
     ? id
     : withoutSecrets(id, { url }, 200)
 }
 
-const context = (answer: StorageAnswer, asked: Asked, document: ErrorDocument) => ({
+const context = (answer: StorageAnswer, asked: SentRequest, document: ErrorDocument) => ({
   part: Option.getOrUndefined(asked.url.partNumber),
   requestId: requestIdOf(answer, asked) ?? document.requestId,
   attempts: asked.attempts
@@ -94,7 +94,7 @@ const context = (answer: StorageAnswer, asked: Asked, document: ErrorDocument) =
 
 const endedWithItsCredentials = (
   answer: StorageAnswer,
-  asked: Asked,
+  asked: SentRequest,
   document: ErrorDocument
 ): StorageError | undefined => {
   const reason = endings.get(document.code ?? "")
@@ -116,7 +116,7 @@ const endings: ReadonlyMap<string, UrlExpired["reason"]> = new Map([
 
 const expired = (
   answer: StorageAnswer,
-  asked: Asked,
+  asked: SentRequest,
   document: ErrorDocument,
   reason: UrlExpired["reason"]
 ): UrlExpired =>
@@ -128,10 +128,10 @@ const expired = (
   })
 
 // An assumed time is not the URL's
-const ownDeadline = ({ url }: Asked): Date | undefined =>
+const ownDeadline = ({ url }: SentRequest): Date | undefined =>
   url.isAssumed ? undefined : Option.getOrUndefined(url.deadline)
 
-const forbidden = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): StorageError => {
+const forbidden = (answer: StorageAnswer, asked: SentRequest, document: ErrorDocument): StorageError => {
   const told = context(answer, asked, document)
   if (document.headersNotSigned.length > 0) {
     return new HeadersNotSigned({ ...told, headers: document.headersNotSigned })
@@ -147,7 +147,7 @@ const forbidden = (answer: StorageAnswer, asked: Asked, document: ErrorDocument)
 }
 
 // A document that was cut off has nothing to say, but it is storage's
-const othersWords = ({ body }: StorageAnswer, { url }: Asked): string | undefined =>
+const othersWords = ({ body }: StorageAnswer, { url }: SentRequest): string | undefined =>
   isErrorDocument(body) ? undefined : excerptOf(body, { url })
 
 // The second is how Azure says it: the same code stands for an expiry
@@ -156,14 +156,14 @@ const isMismatch = ({ code, storageMessage = "" }: ErrorDocument): boolean =>
   (code === "AuthenticationFailed" && /signature did not match/i.test(storageMessage))
 
 // Storage decides, by its own clock: the order of the times says more than any code, which is the same for an expiry
-const isEarly = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): boolean => {
+const isEarly = (answer: StorageAnswer, asked: SentRequest, document: ErrorDocument): boolean => {
   const storageTime = toldTime(answer, document)
   return storageTime === undefined
     ? /not (yet )?valid|not valid yet/i.test(document.storageMessage ?? "") && !saysExpired(document)
     : Option.exists(asked.url.signedAt, (start) => storageTime < start.getTime())
 }
 
-const notYet = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): UrlNotYetValid => {
+const notYet = (answer: StorageAnswer, asked: SentRequest, document: ErrorDocument): UrlNotYetValid => {
   const storageTime = toldTime(answer, document)
   const start = Option.getOrUndefined(asked.url.signedAt)
   return new UrlNotYetValid({
@@ -177,7 +177,7 @@ const notYet = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): U
   })
 }
 
-const hasExpired = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): boolean =>
+const hasExpired = (answer: StorageAnswer, asked: SentRequest, document: ErrorDocument): boolean =>
   document.expires !== undefined || saysExpired(document) ||
   PresignedUrl.hasEnded(asked.url, toldTime(answer, document) ?? asked.serverNow)
 
@@ -191,7 +191,7 @@ const saysExpired = ({ storageMessage = "" }: ErrorDocument): boolean =>
 const toldTime = (answer: StorageAnswer, { serverTime }: ErrorDocument): number | undefined =>
   serverTime?.getTime() ?? httpDate(answer.headers["date"])
 
-const mismatch = (asked: Asked, told: ReturnType<typeof context>): SignatureMismatch403 =>
+const mismatch = (asked: SentRequest, told: ReturnType<typeof context>): SignatureMismatch403 =>
   new SignatureMismatch403({
     ...told,
     signedHeaders: asked.url.signedHeaders,
@@ -199,7 +199,7 @@ const mismatch = (asked: Asked, told: ReturnType<typeof context>): SignatureMism
     respelled: asked.respelled === true ? true : undefined
   })
 
-const other = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): StorageError => {
+const other = (answer: StorageAnswer, asked: SentRequest, document: ErrorDocument): StorageError => {
   const told = { ...context(answer, asked, document), status: answer.status, code: document.code }
   return isPassing(answer.status, document.code)
     ? new StorageUnavailable({ ...told, retryAfter: RetryAfter.fromHeaders(answer.headers, asked.serverNow) })
@@ -219,5 +219,5 @@ const isPassing = (status: number, code: string | undefined): boolean => {
 }
 
 /** The error for a status that is a success elsewhere, but not for this request, such as a 204 to a GET. */
-export const rejected = (answer: StorageAnswer, asked: Asked): StorageRejected =>
+export const rejected = (answer: StorageAnswer, asked: SentRequest): StorageRejected =>
   new StorageRejected({ ...context(answer, asked, readErrorDocument(answer.body, asked.url)), status: answer.status })

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { GetAnswer, GetRequest, PutRequest, Service } from "../ObjectStorage.js"
-import { checkDeadline } from "../ObjectStorage.js"
+import { refuseExpired } from "../ObjectStorage.js"
 import type { SourceError } from "../SourceError.js"
 import type { StorageError } from "../StorageError.js"
 import { StorageUnavailable } from "../StorageError.js"
@@ -85,7 +85,7 @@ export const storageOver = (
   return {
     put: (request) =>
       Effect.gen(function*() {
-        yield* checkDeadline(request, yield* Clock.currentTimeMillis)
+        yield* refuseExpired(request, yield* Clock.currentTimeMillis)
         const respelled = isExact ? undefined : (yield* spelling(request)).respelled
         let counted = 0
         const onSent = (bytes: number) => {

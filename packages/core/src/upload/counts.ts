@@ -70,7 +70,7 @@ const secondsOf = (remaining: number, speed: number): Duration.Duration =>
 const unmeasured: Feasibility.Speed = { likely: 0, least: 0, most: 0 }
 
 /** For an upload that nobody watches. */
-export const untold: Listener = { add: constVoid, die: constVoid }
+export const silent: Listener = { add: constVoid, die: constVoid }
 
 /** The counts of an upload of this size. Each event is told once. */
 export const make = (size: number, { add, die }: Listener): Effect.Effect<UploadCounts> =>

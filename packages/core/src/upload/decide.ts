@@ -54,7 +54,7 @@ export const found = (terms: S.Terms, state: S.Finding, end: End<S.Found>): S.St
   } else if (!UploadResume.isOf(record, source, baseUrl)) {
     return startOver(terms, course, "the file or its media type has changed")
   }
-  if (record.phase === "uploading") return takeUp(terms, course, left, now)
+  if (record.phase === "uploading") return resumed(terms, course, left, now)
   const { clockOffset, fileId, numericIds, openedAt, parts: count, uploadId } = record.session
   const session = { fileId, uploadId, numericIds, clockOffset, openedAt, count, parts: [], inherited: true }
   return Either.match(rangesOf(record.session, source.size, profile.limits), {
@@ -64,7 +64,7 @@ export const found = (terms: S.Terms, state: S.Finding, end: End<S.Found>): S.St
 }
 
 /** Whether the session of an earlier process can be used, by the clock of the server. */
-const takeUp = (terms: S.Terms, course: S.Course, left: Unfinished, now: number, spare?: S.Opened): S.State => {
+const resumed = (terms: S.Terms, course: S.Course, left: Unfinished, now: number, spare?: S.Opened): S.State => {
   const { service: { allowInsecureHttp, profile }, source } = terms
   const { session } = left.record
   const clockOffset = spare?.session.clockOffset ?? session.clockOffset
@@ -126,7 +126,7 @@ export const opened = (terms: S.Terms, state: S.Opening, end: End<S.Opened>): S.
   if (Either.isLeft(end)) return notOpened(terms, state, end.left)
   return state.left === undefined
     ? begin(terms, state, end.right)
-    : takeUp(terms, state, state.left, end.right.now, end.right)
+    : resumed(terms, state, state.left, end.right.now, end.right)
 }
 
 // If a response is lost, nobody uses that session, so another one may be opened, but it counts. What was not carried out
@@ -142,7 +142,7 @@ const notOpened = (terms: S.Terms, state: S.Opening, error: UploadError): S.Stat
   return !wasNotCarriedOut(error) && number <= maxSessions &&
       RetryPolicy.repeats(policy, asCall(error, tries), tries.once)
     ? { ...state, notice: undefined, number, tries, after: error }
-    : another(
+    : nextSessionOrFailed(
       terms,
       state,
       tries.requests === error.attempts ? error : changedError(error, { attempts: tries.requests })
@@ -192,7 +192,7 @@ export const completed = (terms: S.Terms, state: S.Completing, end: End<FileReco
 
 // --- Asking
 
-export const asked = (terms: S.Terms, state: S.Asking, end: End<S.Asked>): S.State => {
+export const asked = (terms: S.Terms, state: S.Asking, end: End<S.FileLookup>): S.State => {
   const { after, because, session: { fileId } } = state
   const outcome = outcomeOf(terms.service.profile, end)
   // without the lost receipt, the others say nothing about the whole
@@ -251,7 +251,7 @@ const startOver = (terms: S.Terms, course: S.Course, why: string, spare?: S.Open
 }
 
 /** A failure that this session does not survive: the next may. */
-const another = (
+const nextSessionOrFailed = (
   { options, source }: S.Terms,
   course: S.Course,
   error: UploadError,
@@ -279,7 +279,7 @@ const ended = (terms: S.Terms, course: S.Course, { inherited }: S.Session, error
   // Whoever asked for this very upload, of a source that can be read only once, does not want another one
   return inherited && isKept && terms.options.unfinished !== undefined
     ? failed(after, error)
-    : another(terms, after, error)
+    : nextSessionOrFailed(terms, after, error)
 }
 
 const unfinishable = "the service cannot complete it"
@@ -297,7 +297,7 @@ const notCompleted = (terms: S.Terms, state: S.Completing | S.Asking, error: Upl
   }
   // A service may want the etag of what storage has; that of a new session is known
   if (session.uploadId === undefined && receipts.length === 0 && meaningOf(error).session === "forgotten") {
-    return another(terms, { ...state, record: undefined }, error, "next")
+    return nextSessionOrFailed(terms, { ...state, record: undefined }, error, "next")
   }
   return isInDoubt && !repaired
     ? {

@@ -154,9 +154,9 @@ interface Cut {
 const cut: Effect.Effect<never, Cut> = Effect.fail({ _tag: "Cut" })
 
 /** What the attempts of a single PUT so far may have left in storage. */
-type Left = "nothing" | "file" | "damaged"
+type Leftover = "nothing" | "file" | "damaged"
 
-const leftBy = (error: PartError | Cut, before: Left): Left => {
+const leftoverOf = (error: PartError | Cut, before: Leftover): Leftover => {
   if (before === "damaged" || error._tag === "ChecksumMismatch") return "damaged"
   const sentNothing = error._tag === "TimedOut"
     ? error.phase === "connect"
@@ -175,7 +175,7 @@ interface Attempt {
   readonly number: number
   readonly onStart: () => void
   /** What earlier attempts may have left, to which the failure of this one is added. */
-  readonly earlier: { left: Left }
+  readonly earlier: { left: Leftover }
 }
 
 const attempt = (
@@ -231,7 +231,7 @@ const attempt = (
       ),
       Effect.mapError((error) => {
         const isSecond = error._tag === "StorageRejected" && transfer.kind === "single" && earlier.left === "file"
-        earlier.left = leftBy(error, earlier.left)
+        earlier.left = leftoverOf(error, earlier.left)
         return isSecond ? changedError(error, { mayHaveArrived: true }) : error
       }),
       // a source that changed while it was read may have said only that it could not be read
@@ -247,14 +247,14 @@ const attempt = (
 
 // A cut attempt is made again: it was nobody's failure. Only the receipt counts it, because storage may have received
 // its bytes all the same.
-const uncut = <R>(
+const againAfterCut = <R>(
   run: UploadState,
   attempt: Effect.Effect<Receipt, PartError | Cut, R>
 ): Effect.Effect<Receipt, PartError, R> =>
   run.transferSwitch.on.pipe(
     Effect.zipRight(attempt),
     Effect.catchAll((error) =>
-      error._tag === "Cut" ? Effect.zipRight(run.noteSleep, uncut(run, attempt)) : Effect.fail(error)
+      error._tag === "Cut" ? Effect.zipRight(run.noteSleep, againAfterCut(run, attempt)) : Effect.fail(error)
     )
   )
 
@@ -301,7 +301,7 @@ export const run = (
       })
     )
     const receipt = yield* RetryPolicy.retry(
-      (number) => uncut(run, once(number)),
+      (number) => againAfterCut(run, once(number)),
       {
         budget: run.budget,
         onRetry: (error, wait) =>

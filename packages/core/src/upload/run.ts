@@ -108,7 +108,7 @@ const open = (upload: Running, { after, tries }: S.Opening): Step<S.Opened> =>
     }
   })
 
-const checkDeadline = (
+const refuseUnreachable = (
   { options, run: { monitor, serverClock }, source: { name, size } }: Upload,
   { openedAt }: S.Session,
   deadline: Date
@@ -172,7 +172,7 @@ const send = (upload: Running, state: S.Sending): Step<S.Receipts> =>
           url,
           kind: session.uploadId === undefined ? "single" : "part",
           encryptionHeaders: profile.encryptionHeaders,
-          look: checkDeadline(upload, session, deadline)
+          look: refuseUnreachable(upload, session, deadline)
         })
       ).pipe(
         Effect.tapError((error) => Effect.sync(() => upload.failure ??= error)),
@@ -252,7 +252,7 @@ const readFirstByte = ({ service: { baseUrl } }: Running, fileId: string) =>
     onSuccess: ({ readFirstByte }) => readFirstByte(fileId)
   })
 
-const ask = (upload: Running, state: S.Asking): Step<S.Asked> =>
+const ask = (upload: Running, state: S.Asking): Step<S.FileLookup> =>
   Effect.gen(function*() {
     const { service } = upload
     const { fileId } = state.session

@@ -13,7 +13,7 @@ import * as UploadPlan from "../UploadPlan.js"
 import type { ByteRange } from "../UploadPlan.js"
 import type { UploadSession } from "../UploadSession.js"
 import { partSizeOf, uploadIdOf, urlsOf } from "../UploadSession.js"
-import type { Asked, Part, Session } from "./state.js"
+import type { FileLookup, Part, Session } from "./state.js"
 
 /** Which bytes go to which of a session's URLs, in order. A single PUT has no `uploadId` and takes all bytes. */
 export const rangesOf = (
@@ -88,7 +88,7 @@ export type Outcome =
   | { readonly _tag: "Unknown"; readonly error: UploadError | undefined }
 
 /** What an answer, or a failure to get one, says of a file. */
-export const outcomeOf = (profile: ServiceProfile, end: Either.Either<Asked, UploadError>): Outcome => {
+export const outcomeOf = (profile: ServiceProfile, end: Either.Either<FileLookup, UploadError>): Outcome => {
   if (Either.isLeft(end)) {
     return end.left._tag === "NotFound" ? { _tag: "Missing" } : { _tag: "Unknown", error: end.left }
   }

@@ -176,7 +176,7 @@ export type Proof = Either.Either<boolean, SourceError>
  * The service's record of the file, and whether a byte of its content could be read; undefined if the record alone
  * decides.
  */
-export interface Asked {
+export interface FileLookup {
   readonly file: FileRecord
   readonly content: Either.Either<void, DownloadError> | undefined
 }

@@ -8,14 +8,14 @@ import { deadline, parse, presigned, signature, signedAt } from "../fixtures/pre
 
 const part = presigned({ part: 7, signedHeaders: ["x-amz-server-side-encryption"] })
 
-const asked: StorageResponse.Asked = {
+const asked: StorageResponse.SentRequest = {
   url: part,
   sentHeaders: ["content-type", "content-length"],
   serverNow: signedAt + 60_000,
   attempts: 2
 }
 
-const afterDeadline: StorageResponse.Asked = { ...asked, serverNow: deadline }
+const afterDeadline: StorageResponse.SentRequest = { ...asked, serverNow: deadline }
 
 const answer = (
   status: number,
@@ -32,7 +32,7 @@ const html = "<html>\r\n<head><title>Error</title></head><body><center><h1>Error
 
 const failure = (
   given: StorageAnswer.StorageAnswer,
-  question: StorageResponse.Asked = asked
+  question: StorageResponse.SentRequest = asked
 ): StorageError.StorageError =>
   Either.match(StorageResponse.interpretPut(given, question), {
     onLeft: (error) => error,
@@ -46,7 +46,7 @@ interface Row {
   readonly error: StorageError.StorageError["_tag"]
   readonly recovery: Recovery.Recovery
   readonly fields?: Readonly<Record<string, unknown>>
-  readonly when?: StorageResponse.Asked
+  readonly when?: StorageResponse.SentRequest
 }
 
 const table: ReadonlyArray<Row> = [

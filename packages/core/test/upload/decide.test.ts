@@ -16,7 +16,7 @@ import { Array as Arr, Effect, Either } from "effect"
 import type * as UploadRecord from "../../src/ledger/record.js"
 import * as Decide from "../../src/upload/decide.js"
 import { isDoubtful, meaningOf, namesInvalidPart, wasAnswered } from "../../src/upload/meaning.js"
-import type { Asked, Found, Opened, Proof, Receipts, State, Terms } from "../../src/upload/state.js"
+import type { FileLookup, Found, Opened, Proof, Receipts, State, Terms } from "../../src/upload/state.js"
 import { presigned, signedAt } from "../fixtures/presignedUrls.js"
 import { serviceErrors, sourceErrors, storageErrors } from "./golden.js"
 
@@ -148,7 +148,7 @@ const foundsOf = (kind: Kind): ReadonlyArray<Found> => {
   ]
 }
 
-const contents: ReadonlyArray<Exclude<Asked["content"], undefined>> = [
+const contents: ReadonlyArray<Exclude<FileLookup["content"], undefined>> = [
   Either.void,
   Either.left(serviceErrors.notFound(1)),
   Either.left(serviceErrors.unavailable(1))

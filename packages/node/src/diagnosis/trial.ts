@@ -35,14 +35,14 @@ export const checkIds = [
 export type CheckId = typeof checkIds[number]
 
 /** What was left behind at the service: a `file` until it is deleted there, a `session` for about a day. */
-export interface Left {
+export interface LeftBehind {
   readonly fileId: string
   readonly kind: "file" | "session"
   readonly bytes: number
 }
 
 /** A session that was completed is a file. */
-export const settle = (left: Array<Left>, id: string): void => {
+export const settle = (left: Array<LeftBehind>, id: string): void => {
   const at = left.findIndex(({ fileId }) => fileId === id)
   const one = left[at]
   if (one !== undefined) left[at] = { ...one, kind: "file" }
@@ -99,7 +99,7 @@ export interface Found {
   speed?: number | undefined
   /** The id of a file that the service says is complete. */
   fileId?: string | undefined
-  readonly left: Array<Left>
+  readonly left: Array<LeftBehind>
 }
 
 export type Needed = "reached" | "single" | "multipart" | "singleReceipt" | "partReceipts" | "speed" | "fileId"

@@ -36,7 +36,7 @@ const pauseOfByte = 1000 / 16_777_216
 const answerAfterWriteError = 1000
 
 /** The way of a connection to where its requests go. */
-export interface Road {
+export interface Route {
   /** Whom to connect to: where the requests go, or a proxy that forwards them. */
   readonly peer: PeerSocket.Peer
   /** The connection to a proxy, through which the peer is reached. */
@@ -77,7 +77,7 @@ export class Connection {
   #endWrite: ((broken: Broken) => void) | undefined
   #onIdleEnd: (() => void) | undefined
 
-  constructor(readonly road: Road, session: { tls: Buffer | undefined }, limit = Duration.infinity) {
+  constructor(readonly road: Route, session: { tls: Buffer | undefined }, limit = Duration.infinity) {
     const onread = { buffer: () => this.#buffers.room, callback: (length: number) => this.#onRead(length) }
     const { peer, tunnel } = road
     const socket = PeerSocket.open(peer, session, onread, tunnel)

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { ConnectionOptions } from "node:tls"
 import type { HttpProxy } from "../HttpProxy.js"
-import type { Road } from "./connection.js"
+import type { Route } from "./connection.js"
 import { Broken, Connection } from "./connection.js"
 import * as PeerSocket from "./peerSocket.js"
 import * as Tunnel from "./tunnel.js"
@@ -127,10 +127,10 @@ export const make = (
       origins.set(origin.name, origin)
       return origin
     }
-    const roadTo = (origin: Origin, limit: Duration.Duration): Effect.Effect<Road, Broken> => {
+    const roadTo = (origin: Origin, limit: Duration.Duration): Effect.Effect<Route, Broken> => {
       if (origin.proxy === undefined) return Effect.succeed({ peer: PeerSocket.peerOf(origin.url, tls) })
       const { proxy, url } = origin
-      const forwarded = (refusal: unknown): Road => {
+      const forwarded = (refusal: unknown): Route => {
         origin.refusal = refusal
         return {
           peer: PeerSocket.peerOf(new URL(proxy.origin), tls),

@@ -43,7 +43,7 @@ export const wanted = (
 }
 
 /** The first of storage's checksums that can be computed here. */
-export const told = (checksums: Readonly<Record<string, string>>): Effect.Effect<Option.Option<Wanted>> =>
+export const reportedChecksum = (checksums: Readonly<Record<string, string>>): Effect.Effect<Option.Option<Wanted>> =>
   Effect.map(
     Effect.forEach(Object.entries(checksums), ([name, value]) =>
       Effect.map(

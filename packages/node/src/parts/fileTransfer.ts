@@ -133,7 +133,7 @@ const comparisonFor = (
   Effect.map(
     Option.isSome(wanted) || Option.isNone(section)
       ? Effect.succeed(wanted)
-      : Comparison.told(section.value.checksums),
+      : Comparison.reportedChecksum(section.value.checksums),
     (what) => Comparison.make(fileId, file, what)
   )
 

@@ -13,7 +13,7 @@ import * as Record from "effect/Record"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { validateHeaderName, validateHeaderValue } from "node:http"
-import { logged } from "../base/told.js"
+import { logged } from "../base/requestLog.js"
 import * as ServiceRefused from "../ServiceRefused.js"
 import * as StorageRequest from "../storage/request.js"
 

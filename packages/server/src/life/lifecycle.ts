@@ -135,7 +135,7 @@ export interface Life {
 }
 
 /** Who asks, when, and for how long he wants the lease. */
-export interface Asked {
+export interface Requested {
   readonly now: number
   readonly owner?: string | undefined
   readonly leaseMillis?: number | undefined
@@ -143,7 +143,7 @@ export interface Asked {
   readonly isTold?: boolean | undefined
 }
 
-const isMet: { readonly [C in Condition]: (life: Life, asked: Asked) => boolean } = {
+const isMet: { readonly [C in Condition]: (life: Life, asked: Requested) => boolean } = {
   always: () => true,
   alive: ({ expiresAt }, { now }) => expiresAt > now,
   expired: ({ expiresAt }, { now }) => expiresAt <= now,
@@ -154,7 +154,7 @@ const isMet: { readonly [C in Condition]: (life: Life, asked: Asked) => boolean 
 }
 
 /** The life after an event; undefined if it may not happen, and `forgotten` if there is none. */
-export const next = (life: Life, event: Event, asked: Asked): Life | "forgotten" | undefined => {
+export const next = (life: Life, event: Event, asked: Requested): Life | "forgotten" | undefined => {
   const [to, when] = transitions[life.state][event] ?? []
   if (to === undefined || when === undefined || !isMet[when](life, asked)) return undefined
   if (to === "forgotten") return "forgotten"
@@ -177,7 +177,7 @@ export const stateAt = ({ expiresAt, state }: Pick<Life, "expiresAt" | "state">,
 }
 
 /** What is told of having come into a state from another one. */
-export const toldOf = (from: FileState, to: FileState): FileEvent["kind"] | undefined =>
+export const fileEventOf = (from: FileState, to: FileState): FileEvent["kind"] | undefined =>
   from === to ? undefined : to === "finalized" ? "completed" : to === "removed" || to === "failed" ? to : undefined
 
 /** Whether a file counts towards the quota of its tenant. */

@@ -111,7 +111,7 @@ describe("the life of a file", () => {
           })
           if (next === undefined) continue
           if (next !== "forgotten") {
-            const kind = Lifecycle.toldOf(life.state, next.state)
+            const kind = Lifecycle.fileEventOf(life.state, next.state)
             if (kind !== undefined) told.push(kind)
             assert.isFalse(!Lifecycle.isCounted(life) && Lifecycle.isCounted(next), `${life.state} ${event}`)
             assert.strictEqual(next.leaseOwner === undefined, Lifecycle.events[event].takesLease !== true)

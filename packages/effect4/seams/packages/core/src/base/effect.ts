@@ -129,7 +129,7 @@ export const closed = <Fields extends Schema.Struct.Fields>(schema: Schema.Struc
     )
   )
 
-export const hidden = (): string => unshown()
+export const hidden = (): string => hiddenValue()
 
 export const leavesOf = (
   issue: SchemaIssue.Issue,
