@@ -1,8 +1,6 @@
 /** What a user may have beside the command line, and what is loaded only where it is asked for: it is not in the script. */
 export const beside = [
-  "@effect/ai",
   "@effect/experimental",
-  "@effect/rpc",
   "@stevedore/bulk",
   "@stevedore/server/NodeServe",
   "@stevedore/server/NodeProduction",

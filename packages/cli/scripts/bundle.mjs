@@ -3,11 +3,25 @@
 // faster, and a fault could not be read.
 import { build } from "esbuild"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { beside } from "./beside.mjs"
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url))
 const outdir = path("../dist/bundle")
+
+// Each package that has zod may have a copy of its own: all take that of one
+const oneZod = {
+  name: "one-zod",
+  setup: ({ onResolve, resolve }) => {
+    const resolveDir = dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/server"))
+    onResolve(
+      { filter: /^zod(\/|$)/ },
+      ({ kind, path, resolveDir: from }) => from === resolveDir ? undefined : resolve(path, { kind, resolveDir })
+    )
+  }
+}
 
 const settings = {
   absWorkingDir: path("../../.."),
@@ -20,6 +34,7 @@ const settings = {
   metafile: true,
   logLevel: "warning",
   external: beside,
+  plugins: [oneZod],
   // a directive counts at the very top only
   banner: { js: "\"use strict\"; const urlOfThis = require('node:url').pathToFileURL(__filename).href;" }
 }

@@ -163,6 +163,19 @@ const keptPath = (fileId: string, path: string): string =>
   partPath(path, createHash("sha256").update(`${basename(path)}\0${fileId}`).digest("hex").slice(0, 24))
 
 /**
+ * Removes what {@link toFile} has kept of a file, unless a download still writes to it.
+ *
+ * @internal
+ */
+export const discard = (fileId: string, path: string): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const part = keptPath(fileId, path)
+    if (!(yield* PartLock.take(part, path))) return
+    yield* PartFile.remove(part)
+    yield* PartFile.remove(PartJournal.pathOf(part))
+  }).pipe(Effect.scoped, Effect.ignore)
+
+/**
  * A file and its target path.
  *
  * @category models

@@ -9,13 +9,13 @@ const mcp = make({
   help:
     "Serve the Model Context Protocol on standard input and output, for a program that runs an agent. The agent names files " +
     "below --root and gets ids and states: no bytes, no tokens and no URLs. What was unfinished when it ended goes on at the " +
-    "next start. Needs @effect/ai beside this package, and says how to install it",
+    "next start",
   examples: [
     "stevedore mcp --root ~/interviews",
     "stevedore mcp --root ~/interviews --root /mnt/archive --allow-downloads ~/transcripts"
   ],
   accepts: serving,
-  run: runs(Effect.all(serving), () => import("./mcp.js"), ({ run }) => run)
+  run: runs(Effect.all(serving), () => import("./server.js"), ({ serve }) => serve)
 })
 
 export const commands = { mcp }

@@ -1,45 +1,72 @@
-/** What agents have asked to be uploaded, and how each ended: kept where the unfinished uploads are. */
+/** What agents have asked to be moved, and how each ended: kept where the unfinished uploads are. */
 import * as FileSystem from "@effect/platform/FileSystem"
-import { UploadLedger } from "@stevedore/core/UploadLedger"
+import * as UploadLedger from "@stevedore/core/UploadLedger"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
 import * as JsonLines from "../files/jsonLines.js"
+import { Refusal } from "./answers.js"
 
-/** An upload that was begun: enough to begin it again. */
+/** What is uploaded as what. */
+export const UploadWish = Schema.Struct({
+  action: Schema.Literal("upload"),
+  /** Its real path. */
+  path: Schema.String,
+  size: Schema.Number,
+  dates: Schema.String,
+  name: Schema.optional(Schema.String),
+  project: Schema.optional(Schema.String)
+})
+
+export type UploadWish = typeof UploadWish.Type
+
+/** What is downloaded to where. */
+export const DownloadWish = Schema.Struct({
+  action: Schema.Literal("download"),
+  /** The real path of its directory, and its name there. */
+  path: Schema.String,
+  file: Schema.String,
+  size: Schema.optional(Schema.Number)
+})
+
+export type DownloadWish = typeof DownloadWish.Type
+
+export type Wish = UploadWish | DownloadWish
+
+/** A transfer that was begun: enough to begin it again. */
 export const Begun = Schema.Struct({
   id: Schema.String,
   service: Schema.String,
-  /** Its real path. */
-  path: Schema.String,
-  name: Schema.optional(Schema.String),
-  project: Schema.optional(Schema.String),
+  wish: Schema.Union(UploadWish, DownloadWish),
   /** In milliseconds since 1970. */
   begunAt: Schema.Number
 })
 
 export type Begun = typeof Begun.Type
 
-/** How far an upload has come for good: its file is there, its entry is about to be made, or it is over. */
+/** How far a transfer has come for good: its file is there, its entry is about to be made, or it is over. */
 export const Reached = Schema.Struct({
   id: Schema.String,
   state: Schema.Literal("uploaded", "importing", "done", "failed", "cancelled"),
+  /** In milliseconds since 1970. */
+  at: Schema.Number,
   file: Schema.optional(Schema.String),
-  reason: Schema.optional(Schema.String)
+  why: Schema.optional(Refusal)
 })
 
 export type Reached = typeof Reached.Type
 
-/** What is known of an upload. */
+/** What is known of a transfer. */
 export interface Known {
   readonly begun: Begun
   readonly reached: Reached | undefined
 }
 
 /** How it has ended; undefined if it has not. */
-export const endOf = (reached: Reached | undefined): "done" | "failed" | "cancelled" | undefined =>
+export const endOf = ({ reached }: Known): "done" | "failed" | "cancelled" | undefined =>
   reached === undefined || reached.state === "uploaded" || reached.state === "importing" ? undefined : reached.state
 
 const Line = Schema.parseJson(Schema.Union(Begun, Reached))
@@ -49,17 +76,22 @@ const encode = Schema.encodeSync(Line)
 
 export interface Journal {
   readonly add: (line: Begun | Reached) => Effect.Effect<void>
-  /** By id, also what other processes have added. */
+  /** By id, the earliest first, also what other processes have added. */
   readonly known: Effect.Effect<ReadonlyMap<string, Known>>
+  /** Runs what looks for a transfer and then begins it: no other does so meanwhile, in this process or another. */
+  readonly alone: <A, E, R>(run: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 // The newest are kept when more stand there
-const most = 500
+const most = 2_000
 
+// What has ended stays so, but for a file that was there when another process stopped its transfer
 const apply = (all: Map<string, Known>, line: Begun | Reached): void => {
-  if ("begunAt" in line) return void all.set(line.id, { begun: line, reached: all.get(line.id)?.reached })
   const known = all.get(line.id)
-  if (known !== undefined) all.set(line.id, { ...known, reached: line })
+  if ("begunAt" in line) return void all.set(line.id, { begun: line, reached: known?.reached })
+  if (known === undefined) return
+  const end = endOf(known)
+  if (end === undefined || end !== "done" && line.state === "done") all.set(line.id, { ...known, reached: line })
 }
 
 const file = "agents.jsonl"
@@ -70,8 +102,16 @@ export const make: Effect.Effect<Journal, never, FileSystem.FileSystem> = Effect
   const directory = yield* DiskLedger.privateDirectory
   const warn = DiskLedger.warnOnce()
   const all = new Map<string, Known>()
+  const { lock } = yield* UploadLedger.UploadLedger
+  const turn = yield* Effect.makeSemaphore(1)
+  const alone: Journal["alone"] = (run) =>
+    turn.withPermits(1)(
+      Effect.scopedWith((scope) =>
+        Effect.zipRight(Scope.extend(UploadLedger.waitForLock(lock, file, "20 millis"), scope), run)
+      )
+    )
   if (Option.isNone(directory)) {
-    return { add: (line) => Effect.sync(() => apply(all, line)), known: Effect.succeed(all) }
+    return { add: (line) => Effect.sync(() => apply(all, line)), known: Effect.succeed(all), alone }
   }
   const lines = JsonLines.make(fs, directory.value, file)
   const read = Effect.map(lines.more, (more) => {
@@ -84,25 +124,22 @@ export const make: Effect.Effect<Journal, never, FileSystem.FileSystem> = Effect
   )
   const newest = Effect.sync(() =>
     [...all.values()]
-      .filter(({ reached }, index) => endOf(reached) === undefined || index >= all.size - most)
+      .filter((one, index) => endOf(one) === undefined || index >= all.size - most)
       .flatMap(({ begun, reached }) => reached === undefined ? [begun] : [begun, reached])
       .map((line) => `${encode(line)}\n`).join("")
   )
   yield* known
-  if (all.size > 2 * most) {
-    // another server that begins now does the same
-    const { lock } = yield* UploadLedger
-    yield* Effect.ignore(Effect.scoped(Effect.whenEffect(Effect.zipRight(read, lines.replace(newest)), lock(file))))
-  }
+  if (all.size > 2 * most) yield* Effect.ignore(alone(Effect.zipRight(read, lines.replace(newest))))
   return {
     add: (line) =>
       Effect.zipRight(
         Effect.catchAll(Effect.zipRight(directory.value.makeDirectory(""), lines.add(encode(line))), ({ message }) =>
-          warn(`An upload cannot be remembered: ${message}`)),
+          warn(`A transfer cannot be remembered: ${message}`)),
         Effect.sync(() =>
           apply(all, line)
         )
       ),
-    known
+    known,
+    alone
   }
 })

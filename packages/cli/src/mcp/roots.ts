@@ -3,210 +3,231 @@ import { safeName } from "@stevedore/node/SafeName"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import type { Stats } from "node:fs"
+import type * as Scope from "effect/Scope"
+import type { BigIntStats } from "node:fs"
+import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
-import { type Refused, refused } from "./refused.js"
+import { type Refused, refused } from "./answers.js"
+import type { Options } from "./options.js"
+import { isSecret, ofService } from "./secrets.js"
 
-/** A file below a root. */
-export interface Place {
+/** A place below a directory that an agent may name. */
+export interface Target {
   /** Its real path. */
   readonly path: string
+  /** Below that directory, with slashes. */
+  readonly shown: string
+}
+
+/** A file that may be uploaded. */
+export interface Place extends Target {
   /** The real path of its root. */
   readonly within: string
-  /** Below its root, with slashes. */
-  readonly shown: string
   readonly size: number
+  /** When its content was changed, and when its name or its rights were. */
+  readonly dates: string
 }
 
-/** What usually holds secrets, by the names of files and of the directories around them, in lower case. */
-const secrets: ReadonlyArray<RegExp> = [
-  /^\.env($|\.)/,
-  /^\.(aws|azure|docker|gcloud|git|gnupg|kube|ssh|password-store)$/,
-  /^\.(git-credentials|htpasswd|netrc|npmrc|pgpass|pypirc|my\.cnf|vault-token|yarnrc\.yml)$/,
-  /^_netrc$/,
-  /^id_(dsa|ecdsa|ed25519|rsa)/,
-  /\.(asc|jks|kdbx?|key|keystore|p12|pem|pfx|ppk)$/,
-  /^(application_default_)?credentials?($|\.)/,
-  /^(client_)?secrets?($|[._-])/,
-  /^(auth|token|tokens)\.json$/,
-  /^service[-_]?account.*\.json$/,
-  /^\.?(terraform\.tfstate|stevedore-token)/
-]
-
-const isSecret = (name: string): boolean => {
-  const plain = name.normalize("NFKC").toLowerCase()
-  return secrets.some((secret) => secret.test(plain))
+/** A directory below which an agent may name files. */
+interface Ground {
+  readonly given: string
+  /** Its real path. */
+  readonly real: string
+  readonly called: string
+  readonly next: string
 }
 
-const kinds: ReadonlyArray<readonly [is: (stats: Stats) => boolean, words: string]> = [
-  [(stats) => stats.isDirectory(), "is a directory"],
-  [(stats) => !stats.isFile(), "is a device, a pipe or a socket"],
-  [(stats) => stats.size === 0, "is empty"]
-]
+const forUploads = {
+  called: "the root",
+  next: "Name a file by its path below the root, such as folder/interview.mp4."
+}
 
-const nameInstead = "Name a file by its path below the root, such as folder/interview.mp4."
+const forDownloads = {
+  called: "the directory of downloads",
+  next: "Name a new file by its path below the directory of downloads, such as interview.mp4."
+}
 
-const reasonOf = (shown: string) => (error: unknown): Refused =>
-  Predicate.hasProperty(error, "code") && (error.code === "EACCES" || error.code === "EPERM")
-    ? refused(`${shown} cannot be read by this user`, "Ask the user to allow it, or name another file.")
-    : refused(`${shown} is not there`, nameInstead)
+const allowedBy = (option: string) => `Only the user can allow it, by ${option} at the start of this server.`
 
-const asked = <A>(shown: string, run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: reasonOf(shown) })
+const anotherFile = `Name another file. ${allowedBy("--allow-secret")}`
 
 const isBelow = (root: string, path: string): boolean => path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)
 
 const slashed = (root: string, path: string): string => relative(root, path).split(sep).join("/")
 
-const isThere = (path: string): Promise<boolean> => NodeFs.lstat(path).then(() => true, () => false)
+/** Whether there is something at a path, be it a link that leads nowhere. */
+export const isThere = (path: string): Effect.Effect<boolean> =>
+  Effect.promise(() => NodeFs.lstat(path).then(() => true, () => false))
 
 // As the model wrote it, and no longer than a sentence bears
 const said = (path: string): string => path.length > 120 ? `${path.slice(0, 117)}...` : path
 
-const checkText = (path: string): Effect.Effect<void, Refused> =>
-  path === "" || path.length > 4096 || /\p{Cc}/u.test(path)
-    ? Effect.fail(refused("The path is empty, too long, or has control characters", nameInstead))
-    : path.split(/[/\\]/).includes("..")
-    ? Effect.fail(refused(`${said(path)} leads up by ".."`, nameInstead))
-    : Effect.void
-
-const realOf = (input: string) => (path: string): Effect.Effect<string, InvalidInput> =>
+const asked = <A>(shown: string, next: string, run: () => Promise<A>) =>
   Effect.tryPromise({
-    try: async () => {
-      const real = await NodeFs.realpath(path)
-      if (!(await NodeFs.stat(real)).isDirectory()) throw new Error("not a directory")
-      return real
-    },
-    catch: () => invalid(input, `${path} is not a directory that can be read`)
+    try: run,
+    catch: (error) =>
+      Predicate.hasProperty(error, "code") && (error.code === "EACCES" || error.code === "EPERM")
+        ? refused(`${shown} cannot be read by this user`, "Ask the user to allow it, or name another file.")
+        : refused(`${shown} is not there`, next)
   })
 
+const groundOf = (option: string, words: typeof forUploads) => (path: string): Effect.Effect<Ground, InvalidInput> =>
+  Effect.gen(function*() {
+    const [real, names] = yield* Effect.tryPromise({
+      try: () => Promise.all([NodeFs.realpath(path), NodeFs.readdir(path)]),
+      catch: () => invalid(option, `${path} is not a directory that can be read`)
+    })
+    return ofService.every((name) => names.includes(name))
+      ? yield* invalid(option, `${path} has the data and the keys of stevedore serve`)
+      : { given: resolve(path), real, ...words }
+  })
+
+const pathIn = ({ given, real }: Ground, path: string): string =>
+  isAbsolute(path) ? isBelow(given, path) ? join(real, relative(given, path)) : path : join(real, path)
+
+const below = (ground: Ground, path: string): Effect.Effect<Target, Refused> => {
+  const full = pathIn(ground, path)
+  return path === "" || path.length > 4096 || /\p{Cc}/u.test(path)
+    ? refused("The path is empty, too long, or has control characters", ground.next)
+    : path.split(/[/\\]/).includes("..")
+    ? refused(`${said(path)} leads up by ".."`, ground.next)
+    : isBelow(ground.real, full)
+    ? Effect.succeed({ path: full, shown: slashed(ground.real, full) })
+    : refused(`${said(path)} is not below ${ground.called}`, ground.next)
+}
+
 /** Whether what a link, another case or another form of a name leads to is what was named. */
-const checkReal = (shown: string, path: string, root: string) =>
-  Effect.flatMap(asked(shown, () => NodeFs.realpath(path)), (real) =>
+const checkReal = ({ path, shown }: Target, { called, next, real: root }: Ground): Effect.Effect<void, Refused> =>
+  Effect.flatMap(asked(shown, next, () => NodeFs.realpath(path)), (real) =>
     real === path
       ? Effect.void
-      : Effect.fail(
-        isBelow(root, real)
-          ? refused(`${shown} is a link, or its name is written otherwise`, `Name ${slashed(root, real)} instead.`)
-          : refused(`${shown} is a link that leads out of the root`, nameInstead)
-      ))
+      : isBelow(root, real)
+      ? refused(`${shown} is a link, or its name is written otherwise`, `Name ${slashed(root, real)} instead.`)
+      : refused(`${shown} is a link that leads out of ${called}`, next))
+
+const folderOf = ({ path }: Pick<Target, "path">, { called, real }: Ground): Target => {
+  const folder = dirname(path)
+  return { path: folder, shown: slashed(real, folder) || called }
+}
+
+const kinds: ReadonlyArray<readonly [is: (stats: BigIntStats) => boolean, words: string, next: string]> = [
+  [(stats) => stats.isDirectory(), "is a directory", forUploads.next],
+  [(stats) => !stats.isFile(), "is a device, a pipe or a socket", forUploads.next],
+  [(stats) => stats.size === 0n, "is empty", forUploads.next]
+]
+
+const linked = [
+  (stats: BigIntStats) => stats.nlink > 1n,
+  "has another name elsewhere, by a hard link",
+  `Copy it and name the copy. ${allowedBy("--allow-secret")}`
+] as const
+
+// From below the root to the file
+const checkSecrets = ({ shown }: Target, { real }: Ground, allowed: ReadonlySet<string>) =>
+  Effect.forEach(shown.split("/"), (name, index) =>
+    Effect.gen(function*() {
+      if (allowed.has(name.toLowerCase())) return
+      if (isSecret(name)) return yield* refused(`${said(name)} usually holds secrets`, anotherFile)
+      const to = shown.split("/").slice(0, index + 1).join("/")
+      if (yield* Effect.exists(ofService, (own) => isThere(join(real, to, own)))) {
+        return yield* refused(`${to} has the data and the keys of stevedore serve`, anotherFile)
+      }
+    }), { discard: true })
+
+const placed = (ground: Ground, path: string, allowed: ReadonlySet<string>): Effect.Effect<Place, Refused> =>
+  Effect.gen(function*() {
+    const target = yield* below(ground, path)
+    yield* checkReal(target, ground)
+    yield* checkSecrets(target, ground, allowed)
+    const stats = yield* asked(target.shown, ground.next, () => NodeFs.lstat(target.path, { bigint: true }))
+    const rules = allowed.has(basename(target.path).toLowerCase()) ? kinds : [...kinds, linked]
+    const wrong = rules.find(([is]) => is(stats))
+    if (wrong !== undefined) return yield* refused(`${target.shown} ${wrong[1]}`, wrong[2])
+    const { ctimeNs, mtimeNs, size } = stats
+    return { ...target, within: ground.real, size: Number(size), dates: `${mtimeNs} ${ctimeNs}` }
+  })
+
+const targeted = (ground: Ground, path: string): Effect.Effect<Target, Refused> =>
+  Effect.gen(function*() {
+    const target = yield* below(ground, path)
+    const name = basename(target.path)
+    if (safeName(name) !== name) {
+      return yield* refused(`${target.shown} has no name for a file`, `Name it ${safeName(name)}, for example.`)
+    }
+    yield* checkReal(folderOf(target, ground), ground)
+    return target
+  })
+
+const openedIn = (ground: Ground, path: string): Effect.Effect<string, Refused, Scope.Scope> =>
+  Effect.gen(function*() {
+    const folder = folderOf({ path }, ground)
+    yield* checkReal(folder, ground)
+    if (process.platform !== "linux") return path
+    const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
+    const { fd } = yield* Effect.acquireRelease(
+      asked(folder.shown, ground.next, () => NodeFs.open(folder.path, flags)),
+      (handle) => Effect.promise(() => handle.close().catch(() => undefined))
+    )
+    // the kernel's own name for it
+    const open = `/proc/self/fd/${fd}`
+    return (yield* asked(folder.shown, ground.next, () => NodeFs.realpath(open))) === folder.path
+      ? join(open, basename(path))
+      : yield* refused(`${folder.shown} is another directory now`, ground.next)
+  })
 
 /** The rules for the paths of one server. */
 export interface Roots {
   /** A file that may be uploaded. */
   readonly find: (path: string) => Effect.Effect<Place, Refused>
   /** Where a download may be written; `name` is what a stranger called the file. */
-  readonly target: (path: string | undefined, name: string) => Effect.Effect<Omit<Place, "size">, Refused>
+  readonly target: (path: string | undefined, name: string) => Effect.Effect<Target, Refused>
+  /**
+   * The path by which a target is written, in a directory that stays the one that was looked at for as long as the scope
+   * does, whatever takes its place. Only Linux has such paths; elsewhere it is looked at just before.
+   */
+  readonly opened: (target: string) => Effect.Effect<string, Refused, Scope.Scope>
   /** A sentence without the paths of this machine that are below no root. */
   readonly shown: (sentence: string) => string
+  /** How many directories may be read, and whether one may be written to. */
+  readonly counts: { readonly roots: number; readonly downloads: boolean }
 }
 
 /** The rules for these directories, which must be there. */
 export const make = (
-  given: {
-    readonly roots: ReadonlyArray<string>
-    readonly downloads: string | undefined
-    readonly allowed: ReadonlyArray<string>
-  }
+  given: Pick<Options, "roots" | "downloads" | "allowed">
 ): Effect.Effect<Roots, InvalidInput> =>
   Effect.gen(function*() {
-    const roots = yield* Effect.forEach(given.roots, (root) =>
-      Effect.map(realOf("--root")(root), (real) => ({ given: resolve(root), real })))
-    const downloads = given.downloads === undefined ? undefined : yield* realOf("--allow-downloads")(given.downloads)
-    const allowed = new Set(given.allowed.map((name) =>
-      name.toLowerCase()
-    ))
-    const all = [...roots.map(({ real }) => real), ...(downloads === undefined ? [] : [downloads])]
-
-    const pathIn = (root: string, path: string, asGiven: string): string =>
-      isAbsolute(path)
-        ? isBelow(asGiven, path) ? join(root, relative(asGiven, path)) : path
-        : join(root, path)
-
-    const findIn = (
-      { given, real: root }: { readonly given: string; readonly real: string },
-      path: string
-    ): Effect.Effect<Place, Refused> =>
-      Effect.gen(function*() {
-        const full = pathIn(root, path, given)
-        if (!isBelow(root, full)) return yield* refused(`${said(path)} is not below a root`, nameInstead)
-        const shown = slashed(root, full)
-        yield* checkReal(shown, full, root)
-        const names = shown.split("/")
-        const secret = names.find((name) => isSecret(name) && !allowed.has(name.toLowerCase()))
-        if (secret !== undefined) {
-          return yield* refused(
-            `${said(secret)} usually holds secrets`,
-            "Name another file. Only the user can allow it, by --allow-secret at the start of this server."
-          )
-        }
-        const stats = yield* asked(shown, () => NodeFs.lstat(full))
-        const wrong = kinds.find(([is]) => is(stats))
-        if (wrong !== undefined) return yield* refused(`${shown} ${wrong[1]}`, nameInstead)
-        return { path: full, within: root, shown, size: stats.size }
-      })
-
-    const target: Roots["target"] = (path, name) =>
-      Effect.gen(function*() {
-        if (downloads === undefined) {
-          return yield* refused(
-            "Downloads are not allowed",
-            "Only the user can allow them, by --allow-downloads at the start of this server."
-          )
-        }
-        const wanted = path ?? safeName(name)
-        yield* checkText(wanted)
-        const full = pathIn(downloads, wanted, given.downloads ?? downloads)
-        if (!isBelow(downloads, full)) {
-          return yield* refused(`${said(wanted)} is not below the directory of downloads`, nameInstead)
-        }
-        const shown = slashed(downloads, full)
-        const last = basename(full)
-        if (safeName(last) !== last) {
-          return yield* refused(`${shown} has no name for a file`, `Name it ${safeName(last)}, for example.`)
-        }
-        const folder = dirname(full)
-        if (folder !== downloads) yield* checkReal(slashed(downloads, folder), folder, downloads)
-        if (yield* Effect.promise(() => isThere(full))) {
-          return yield* refused(`${shown} is there already`, "Name another path: nothing is replaced.")
-        }
-        return { path: full, within: downloads, shown }
-      })
+    const roots = yield* Effect.forEach(given.roots, groundOf("--root", forUploads))
+    const downloads = yield* Effect.transposeMapOption(given.downloads, groundOf("--allow-downloads", forDownloads))
+    const allowed = new Set(given.allowed.map((name) => name.toLowerCase()))
+    const writable = Effect.mapError(downloads, () =>
+      refused("Downloads are not allowed", allowedBy("--allow-downloads")))
 
     // A relative path is of the first root that has it
     const rootOf = (path: string) =>
-      Effect.map(
-        Effect.findFirst(roots, (root) => {
-          const full = pathIn(root.real, path, root.given)
-          return Effect.promise(() => isBelow(root.real, full) ? isThere(full) : Promise.resolve(false))
-        }),
-        Option.getOrElse(() => roots[0])
-      )
-
-    const find: Roots["find"] = (path) =>
-      Effect.gen(function*() {
-        yield* checkText(path)
-        const root = yield* rootOf(path)
-        if (root === undefined) {
-          return yield* refused("No directory may be read", "Only the user can allow one, by --root.")
-        }
-        return yield* findIn(root, path)
-      })
+      Effect.findFirst(roots, (ground) =>
+        isThere(pathIn(ground, path))).pipe(
+          Effect.map(Option.orElse(() => Option.fromNullable(roots[0]))),
+          Effect.flatMap(Effect.mapError(() => refused("No directory may be read", allowedBy("--root"))))
+        )
 
     // only what begins with a directory of this machine is a path of it: a path of the service may stand in a sentence, too
     const tops = yield* Effect.promise(() => NodeFs.readdir("/").catch(() => []))
-    const ofMachine = new RegExp(
-      `(?<![\\w:/.])(?:/(?:${
-        tops.map((name) => name.replace(/[^\w]/g, "\\$&")).join("|")
-      })|[A-Za-z]:\\\\)[^\\s'"\`,;()]*`,
-      "g"
-    )
-    const shown: Roots["shown"] = (sentence) =>
-      sentence.replace(ofMachine, (path) => {
-        const root = all.find((root) => isBelow(root, path))
-        return root === undefined ? "(a path of this machine)" : slashed(root, path)
-      })
+    const escaped = tops.map((name) => name.replace(/[^\w]/g, "\\$&")).join("|")
+    const ofMachine = new RegExp(`(?<![\\w:/.])(?:/(?:${escaped})|[A-Za-z]:\\\\)[^\\s'"\`,;()]*`, "g")
+    const all = [...roots, ...Option.toArray(downloads)]
 
-    return { find, target, shown }
+    return {
+      find: (path) => Effect.flatMap(rootOf(path), (ground) => placed(ground, path, allowed)),
+      target: (path, name) => Effect.flatMap(writable, (ground) => targeted(ground, path ?? safeName(name))),
+      opened: (target) => Effect.flatMap(writable, (ground) => openedIn(ground, target)),
+      counts: { roots: roots.length, downloads: Option.isSome(downloads) },
+      shown: (sentence) =>
+        sentence.replace(ofMachine, (path) => {
+          const ground = all.find(({ real }) => isBelow(real, path))
+          return ground === undefined ? "(a path of this machine)" : slashed(ground.real, path)
+        })
+    }
   })

@@ -1,165 +1,91 @@
 /** The server of `stevedore mcp`, on standard input and output. */
-import * as McpServer from "@effect/ai/McpServer"
-import * as NodeSink from "@effect/platform-node/NodeSink"
-import * as NodeStream from "@effect/platform-node/NodeStream"
-import type { ErrorKind } from "@stevedore/core/ErrorKind"
-import { projects } from "@stevedore/core/Lists"
-import * as Measure from "@stevedore/core/parts/measure"
-import { ServiceApi } from "@stevedore/core/ServiceApi"
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext
+} from "@modelcontextprotocol/server"
+import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+import type { Readable, Writable } from "node:stream"
 import * as Configuration from "../connection/configuration.js"
 import * as Politeness from "../connection/politeness.js"
-import * as Lists from "../list/list.js"
 import { invalid } from "../options/invalidInput.js"
 import { loggedBy } from "../print/output.js"
 import * as Version from "../print/version.js"
+import { answered, failed, refusalOf } from "./answers.js"
+import { transport } from "./lines.js"
 import type { Options } from "./options.js"
-import { type Refused, refused } from "./refused.js"
-import { registered } from "./register.js"
 import * as Roots from "./roots.js"
-import { tools, type TransferReport } from "./tools.js"
+import * as Tools from "./tools.js"
 import * as Transfers from "./transfers.js"
+import { answerOf, type Progress } from "./waiting.js"
 
-const nextOf: Readonly<Record<ErrorKind, string>> = {
-  input: "Change what the call names, or tell the user.",
-  tryLater: "Try the same call again in a minute.",
-  configuration: "Tell the user: the token, its permissions or the settings of this server are wrong.",
-  outcomeUnknown: "Ask for the list or the file before you begin it again.",
-  refused: "Change what the call names, or tell the user."
-}
+const instructions =
+  "Moves files between this machine and the service by their paths: no content is ever in a message. upload takes a path " +
+  "below an allowed directory and gives an id; upload_status tells how it stands and waits for news, so call it until the " +
+  "state is done, failed or cancelled instead of sleeping. A transfer goes on between calls, and after a restart. The same " +
+  "file again gives the same id and is sent once; again: true sends it once more. list and file tell what the service has; " +
+  "download saves a file where the user has allowed it, and replaces nothing. A refusal has kind, reason and next: do what " +
+  "next says. tryLater means that the same call may work later (after retry_after seconds, if given), configuration that " +
+  "only the user can help. Call doctor when calls fail."
 
-const words = {
-  waiting: "waits for its turn",
-  moving: "is on its way",
-  done: "is done",
-  failed: "has failed",
-  cancelled: "was stopped"
-} as const
+const tasks = "io.modelcontextprotocol/tasks"
 
-const rounded = (value: number | undefined): number | undefined =>
-  value === undefined || !Number.isFinite(value) ? undefined : Math.round(value)
+const Calling = Schema.standardSchemaV1(Schema.Struct({
+  name: Schema.String,
+  arguments: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+}))
 
-const reportOf = (id: string, standing: Transfers.Standing): TransferReport => {
-  const { fileId, moved, reason, secondsLeft, size, speed, state } = standing
-  const left = rounded(secondsLeft)
-  const amount = state === "moving" && size !== undefined ? `, ${Measure.percent(moved, size)} %` : ""
-  const time = left === undefined ? "" : `, about ${Measure.duration(Duration.seconds(left))} left`
-  const why = reason === undefined ? "" : `: ${reason.slice(0, 300)}`
-  const where = fileId === undefined ? "" : `, as file ${fileId}`
+const OfTask = Schema.standardSchemaV1(Schema.Struct({ taskId: Schema.String }))
+
+/** A transfer as a task: with the result that the call would have had, once it has one. */
+const taskOf = (standing: Transfers.Standing) => {
+  const { begun: { begunAt, id }, reached, state } = standing
+  const answer = answerOf(standing)
+  const result = reached?.why === undefined ? answered(answer) : failed(reached.why)
   return {
-    id,
-    state,
-    message: `${id} ${words[state]}${amount}${time}${where}${why}`,
-    ...(size === undefined ? {} : { bytes: moved, size }),
-    ...(speed === undefined ? {} : { bytes_per_second: Math.round(speed) }),
-    ...(left === undefined ? {} : { seconds_left: left }),
-    ...(fileId === undefined ? {} : { file_id: fileId })
+    taskId: id,
+    ...(state === "cancelled" ? { status: state } : Transfers.isOver(standing) ? { status: "completed", result } : {
+      status: "working"
+    }),
+    statusMessage: answer.message,
+    createdAt: new Date(begunAt).toISOString(),
+    lastUpdatedAt: new Date(reached?.at ?? begunAt).toISOString(),
+    // it is kept for much longer than a client asks for it
+    ttlMs: null,
+    pollIntervalMs: 2_000
   }
 }
 
-// A tenth more of it, another state, or another reason
-const newsOf = ({ moved, reason, size = 0, state }: Transfers.Standing): string =>
-  `${state} ${Math.floor(Measure.percent(moved, size) / 10)} ${reason ?? ""}`
+const progressOf = ({ mcpReq: { _meta, notify } }: ServerContext): Progress | undefined => {
+  const token = _meta?.progressToken
+  return token === undefined ? undefined : (standing) =>
+    Effect.promise(() =>
+      notify({
+        method: "notifications/progress",
+        params: {
+          progressToken: token,
+          progress: standing.moved,
+          ...(standing.size === undefined ? {} : { total: standing.size }),
+          message: answerOf(standing).message
+        }
+      }).catch(() => undefined)
+    )
+}
 
-const soon = Duration.seconds(1)
+// What a client of 2026-07-28 says of itself in each request
+const WithTasks = Schema.Struct({
+  [CLIENT_CAPABILITIES_META_KEY]: Schema.Struct({ extensions: Schema.Struct({ [tasks]: Schema.Object }) })
+})
 
-const handlers = (options: Options, roots: Roots.Roots, service: string) =>
-  tools.toLayer(Effect.gen(function*() {
-    const transfers = yield* Transfers.make(service, roots)
-    const api = yield* ServiceApi
-    const context = yield* Effect.context<Transfers.Requirements>()
-
-    const failed = (error: Refused | { readonly kind: ErrorKind; readonly message: string }) =>
-      "next" in error
-        ? { reason: roots.shown(error.reason), next: error.next }
-        : { reason: roots.shown(error.message), next: nextOf[error.kind] }
-
-    const answer = <A, E extends Refused | { readonly kind: ErrorKind; readonly message: string }>(
-      call: Effect.Effect<A, E, Transfers.Requirements>
-    ) => Effect.provide(Effect.mapError(call, failed), context)
-
-    const standing = (id: string) =>
-      Effect.flatMap(
-        transfers.standing(id),
-        Option.match({
-          onNone: () => Effect.fail(Transfers.unknown(id)),
-          onSome: Effect.succeed
-        })
-      )
-
-    const report = (id: string, wait: Duration.Duration) =>
-      Effect.gen(function*() {
-        const first = yield* standing(id)
-        const isNews = (now: Transfers.Standing) => Transfers.isOver(now) || newsOf(now) !== newsOf(first)
-        yield* Effect.repeat(Effect.delay(standing(id), "100 millis"), { until: isNews }).pipe(
-          Effect.timeoutOption(wait),
-          Effect.unless(() => Transfers.isOver(first))
-        )
-        return reportOf(id, yield* standing(id))
-      })
-
-    const begun = (id: Effect.Effect<string, Refused, Transfers.Requirements>) =>
-      answer(Effect.flatMap(id, (id) => report(id, soon)))
-
-    return {
-      upload: ({ name, path, project }) =>
-        begun(Effect.flatMap(roots.find(path), (place) => transfers.upload({ place, name, project }))),
-      upload_status: ({ id, wait = 10 }) => answer(report(id, Duration.seconds(wait))),
-      cancel: ({ id }) =>
-        answer(Effect.zipRight(standing(id), Effect.zipRight(transfers.cancel(id), report(id, Duration.zero)))),
-      list: ({ cursor, limit = 8, list }) =>
-        answer(Effect.gen(function*() {
-          const { page } = yield* Effect.mapError(
-            Lists.listOf(list),
-            ({ problem }) => refused(problem.slice(0, 300), "Name one of the lists.")
-          )
-          const { items, nextCursor } = yield* page({ cursor, pageSize: limit })
-          const shown = items.map(Lists.row).map(([id = "", title = ""]) => ({ id, title: title.slice(0, 40) }))
-          const end = nextCursor === undefined ? "No more." : "More at next."
-          return {
-            items: shown,
-            ...(nextCursor === undefined ? {} : { next: nextCursor }),
-            message: [...shown.map(({ id, title }) => `${id} ${title}`), end].join("\n")
-          }
-        })),
-      file: ({ file_id }) =>
-        answer(Effect.map(api.file(file_id), ({ created_at, id, name, size, status, type }) => ({
-          id,
-          message: `${id}: ${name?.slice(0, 200) ?? "no name"}${size === undefined ? "" : `, ${size} bytes`}, ${
-            status ?? "no status"
-          }`,
-          ...(name === undefined ? {} : { name: name.slice(0, 200) }),
-          ...(type === undefined ? {} : { type }),
-          ...(size === undefined ? {} : { size }),
-          ...(status === undefined ? {} : { status }),
-          ...(created_at === undefined ? {} : { created_at })
-        }))),
-      download: ({ file_id, path }) =>
-        answer(Effect.gen(function*() {
-          yield* roots.target(path ?? "any", "any")
-          const { name, size } = yield* api.file(file_id)
-          const target = yield* roots.target(path, name ?? file_id)
-          return yield* report(yield* transfers.download(file_id, target, size), soon)
-        })),
-      doctor: () =>
-        answer(Effect.gen(function*() {
-          yield* projects.page({ pageSize: 1 })
-          const running = yield* transfers.running
-          return {
-            message: `The service answers, and takes the token. ${running} transfers are under way.`,
-            roots: options.roots.length,
-            downloads: Option.isSome(options.downloads),
-            running
-          }
-        }))
-    }
-  }))
+const isWithTasks = Schema.is(WithTasks)
 
 /** Serves until its client closes standard input. */
 export const serve = (options: Options) =>
@@ -167,23 +93,90 @@ export const serve = (options: Options) =>
     if (options.roots.length === 0 && Option.isNone(options.downloads)) {
       return yield* invalid("--root", "give a directory that the agent may read")
     }
-    const roots = yield* Roots.make({ ...options, downloads: Option.getOrUndefined(options.downloads) })
+    const roots = yield* Roots.make(options)
     const { baseUrl } = yield* Configuration.resolve(options)
-    const closed = yield* Deferred.make<void>()
-    const stdio = McpServer.layerStdio({
-      name: "stevedore",
-      version: yield* Version.current,
-      stdin: Stream.ensuring(NodeStream.stdin, Deferred.succeed(closed, undefined)),
-      stdout: NodeSink.stdout
-    })
-    const server = Layer.effectDiscard(registered).pipe(
-      Layer.provide(stdio),
-      Layer.provide(handlers(options, roots, baseUrl)),
-      Layer.provide(Configuration.layer(options)),
-      Layer.provide(Politeness.layer("mcp", options.limitRate))
-    )
-    yield* Effect.raceFirst(Layer.launch(server), Deferred.await(closed)).pipe(
+    yield* session(roots, baseUrl, process.stdin, process.stdout).pipe(
+      Effect.scoped,
+      Effect.provide(Configuration.layer(options)),
+      Effect.provide(Politeness.layer("mcp", options.limitRate)),
       // no path of this machine that is below no root
       loggedBy(Logger.map(Logger.logfmtLogger, roots.shown))
     )
+  })
+
+const broken = refusalOf({ kind: "refused", message: "The tool failed: this is a bug" })
+
+// A client that hears how far it is may wait; most give up after a minute
+const longestCall = "45 seconds"
+
+/** Serves one client, until it closes its input. */
+export const session = (roots: Roots.Roots, service: string, input: Readable, output: Writable) =>
+  Effect.gen(function*() {
+    const version = yield* Version.current
+    const closed = yield* Deferred.make<void>()
+    const transfers = yield* Transfers.make(service, roots)
+    const tools = Tools.make(roots, transfers)
+    const run = Runtime.runPromise(yield* Effect.runtime<Transfers.Requirements>())
+
+    const call = (name: string, args: Readonly<Record<string, unknown>>, context: ServerContext) =>
+      Effect.gen(function*() {
+        const tool = yield* Tools.named(tools, name)
+        const progress = progressOf(context)
+        const takesTask = tool.begins && isWithTasks(context.mcpReq.envelope)
+        const most = progress === undefined || takesTask ? "1 second" : longestCall
+        const given = yield* tool.call(args, { progress, most, isGone: Deferred.isDone(closed) })
+        if (!Transfers.isStanding(given)) return answered(given)
+        return takesTask && !Transfers.isOver(given)
+          ? { resultType: "task", ...taskOf(given) }
+          : answered(answerOf(given))
+      }).pipe(
+        Effect.catchAll((error) => {
+          const refusal = refusalOf(error)
+          return Effect.succeed(failed({ ...refusal, reason: roots.shown(refusal.reason) }))
+        }),
+        Effect.catchAllDefect(() => Effect.succeed(failed(broken)))
+      )
+
+    const standing = (id: string) =>
+      Effect.mapError(
+        transfers.standing(id),
+        ({ message }) => new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+      )
+
+    const made = () => {
+      const capabilities = { tools: {}, extensions: { [tasks]: {} } }
+      const mcp = new McpServer({ name: "stevedore", version }, { capabilities, instructions })
+      const { server } = mcp
+      server.setRequestHandler("tools/list", () => ({
+        tools: Object.entries(tools).map(([name, { page }]) => ({ name, ...page }))
+      }))
+      server.setRequestHandler(
+        "tools/call",
+        { params: Calling },
+        ({ arguments: args = {}, name }, context) => run(call(name, args, context), { signal: context.mcpReq.signal })
+      )
+      server.setRequestHandler(
+        "tasks/get",
+        { params: OfTask },
+        ({ taskId }) => run(Effect.map(standing(taskId), taskOf))
+      )
+      server.setRequestHandler(
+        "tasks/cancel",
+        { params: OfTask },
+        ({ taskId }) => run(Effect.as(Effect.zipRight(standing(taskId), transfers.cancel(taskId)), {}))
+      )
+      return mcp
+    }
+
+    const end = Deferred.succeed(closed, undefined)
+    const lines = transport(input, output, () => void run(end))
+    yield* Effect.acquireRelease(
+      Effect.sync(() => serveStdio(made, { transport: lines })),
+      (serving) =>
+        Effect.zipRight(
+          end,
+          Effect.promise(() => serving.close())
+        )
+    )
+    yield* Deferred.await(closed)
   })

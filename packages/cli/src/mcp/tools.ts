@@ -1,132 +1,224 @@
-/** What an agent can call: words that a model chooses by, what goes in, and what comes back. */
-import * as Tool from "@effect/ai/Tool"
-import * as Toolkit from "@effect/ai/Toolkit"
+/** What an agent can call: words that a model chooses by, what goes in, and what is done. */
+import { projects } from "@stevedore/core/Lists"
+import { ServiceApi } from "@stevedore/core/ServiceApi"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as JSONSchema from "effect/JSONSchema"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import * as Lists from "../list/list.js"
+import { nearest } from "../options/nearest.js"
+import { type Answer, type Failure, type Refused, refused } from "./answers.js"
+import * as Pages from "./pages.js"
+import type { Roots } from "./roots.js"
+import type { Asked, Requirements, Standing, Transfers } from "./transfers.js"
+import { type Progress, wait } from "./waiting.js"
 
-/** A sentence for who reads text alone is in each answer: the message. */
+/** What a client wants of a call, and how long it may take. */
+export interface Call {
+  readonly progress: Progress | undefined
+  /** For how long a transfer is waited for that the call begins. */
+  readonly most: Duration.DurationInput
+  /** Whether the client is gone: what it has begun then goes on at the next start. */
+  readonly isGone: Effect.Effect<boolean>
+}
 
-/** Why a call is refused, and the next step. */
-const Failure = Schema.Struct({ reason: Schema.String, next: Schema.String })
+type Run<Args> = (args: Args, call: Call) => Effect.Effect<Answer | Standing, Failure, Requirements>
 
-const Transfer = Schema.Struct({
-  id: Schema.String,
-  state: Schema.Literal("waiting", "moving", "done", "failed", "cancelled"),
-  message: Schema.String,
-  bytes: Schema.optional(Schema.Number),
-  size: Schema.optional(Schema.Number),
-  bytes_per_second: Schema.optional(Schema.Number),
-  seconds_left: Schema.optional(Schema.Number),
-  file_id: Schema.optional(Schema.String)
-})
+/** A tool. */
+export interface Tool {
+  /** What a model chooses it by. */
+  readonly page: {
+    readonly description: string
+    readonly inputSchema: { readonly type: "object"; readonly [name: string]: unknown }
+    readonly annotations: Readonly<Record<string, boolean>>
+  }
+  /** Whether it begins a transfer, which may become a task of the client. */
+  readonly begins: boolean
+  readonly call: Run<Readonly<Record<string, unknown>>>
+}
 
-const Record = Schema.Struct({
-  id: Schema.String,
-  message: Schema.String,
-  name: Schema.optional(Schema.String),
-  type: Schema.optional(Schema.String),
-  size: Schema.optional(Schema.Number),
-  status: Schema.optional(Schema.String),
-  created_at: Schema.optional(Schema.String)
-})
+const text = (description: string) => Schema.String.annotations({ description, message: () => "is to be text" })
 
-const described = (description: string) => Schema.String.annotations({ description })
+const flag = (description: string) =>
+  Schema.Boolean.annotations({ description, message: () => "is to be true or false" })
 
-const id = described("Id of a transfer, as upload or download gave it")
+const number = (from: number, to: number, description: string) => {
+  const title = `a number from ${from} to ${to}`
+  return Schema.Number.pipe(Schema.between(from, to))
+    .annotations({ title, description, message: () => `is to be ${title}` })
+}
 
-const fileId = described("Id of a file at the service, as list or upload_status gave it")
+const perhaps = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
-const upload = Tool.make("upload", {
-  description:
-    "Send a file of this machine to the service, whatever its size. Give its path: never read the file or put its content " +
-    "into a call. Answers at once with an id while the transfer goes on, also if this server restarts; then ask " +
-    "upload_status. Calling it again for a file that is under way gives the same id.",
-  parameters: {
-    path: described("Path of one file below an allowed directory, such as interviews/anna.mp4. No links, no \"..\""),
-    name: Schema.optional(described("Name at the service. Default: the file's own")),
-    project: Schema.optional(described("Id of the project that gets an entry for the file, as list gives it"))
-  },
-  success: Transfer,
-  failure: Failure
-})
+const issueOf = ({ _tag, message, path }: ParseResult.ArrayFormatterIssue): string =>
+  `${path.join(".")} ${_tag === "Missing" ? "is missing" : message}`
 
-const uploadStatus = Tool.make("upload_status", {
-  description:
-    "How an upload or download stands: bytes, speed, time left, and the file's id once it is done. Waits for news, 10 " +
-    "seconds by default, so call it again instead of sleeping.",
-  parameters: {
-    id,
-    wait: Schema.optional(
-      Schema.Number.pipe(Schema.between(0, 20)).annotations({
-        description: "For how many seconds to wait for news, 0 to 20"
-      })
+const unknownOf = (what: string, given: string, names: ReadonlyArray<string>): string => {
+  const name = given.slice(0, 40)
+  const meant = nearest(name, names)
+  return `There is no ${what} ${name}${Option.isNone(meant) ? "" : ` (did you mean ${meant.value}?)`}`
+}
+
+// Those that change nothing may be called at any time; those that begin a transfer answer the second call as the first
+const hints = {
+  reads: { readOnlyHint: true, destructiveHint: false },
+  stops: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  begins: { readOnlyHint: false, destructiveHint: false, idempotentHint: true }
+}
+
+const tool = <A, I>(
+  does: keyof typeof hints,
+  description: string,
+  input: Schema.Schema<A, I>,
+  run: Run<A>
+): Tool => {
+  const decode = Schema.decodeUnknownEither(input, { errors: "all" })
+  const names = SchemaAST.getPropertySignatures(input.ast).map(({ name }) => String(name))
+  const { properties = {}, required = [] } = { properties: {}, required: [], ...JSONSchema.make(input) }
+  const next = names.length === 0
+    ? "Call it without arguments."
+    : `Its arguments are ${names.join(", ")}. Call it again.`
+  return {
+    page: {
+      description,
+      inputSchema: { type: "object", properties, required, additionalProperties: false },
+      annotations: hints[does]
+    },
+    begins: does === "begins",
+    call: (args, call) => {
+      // some clients send what a model leaves out as null
+      const given = Record.filter(args, (value) => value !== null)
+      const unknown = Object.keys(given).filter((name) => !names.includes(name))
+      const wrong = unknown.map((name) => unknownOf("argument", name, names))
+      const decoded = decode(given)
+      if (Either.isRight(decoded) && wrong.length === 0) return run(decoded.right, call)
+      const issues = Either.isRight(decoded)
+        ? []
+        : ParseResult.ArrayFormatter.formatErrorSync(decoded.left).map(issueOf)
+      return refused([...wrong, ...issues].slice(0, 4).join("; "), next)
+    }
+  }
+}
+
+const id = text("Id of a transfer, as upload or download gave it")
+
+const fileId = text("Id of a file at the service, as list or upload_status gave it")
+
+/** The tools of one server. */
+export const make = (roots: Roots, transfers: Transfers): Readonly<Record<string, Tool>> => {
+  // A call that is stopped stops what it has begun
+  const begun = (asking: Effect.Effect<Asked, Failure, Requirements>, { isGone, most, progress }: Call) =>
+    Effect.acquireUseRelease(
+      asking,
+      ({ id }) => wait(transfers, id, { most, isNewsEnough: progress === undefined, progress }),
+      ({ id, isNew }, exit) =>
+        isNew && Exit.isInterrupted(exit) ? Effect.unlessEffect(transfers.cancel(id), isGone) : Effect.void
     )
-  },
-  success: Transfer,
-  failure: Failure
-}).annotate(Tool.Readonly, true)
 
-const cancel = Tool.make("cancel", {
-  description:
-    "Stop an upload or download. What has arrived is kept for a while: beginning the same transfer again continues it.",
-  parameters: { id },
-  success: Transfer,
-  failure: Failure
-}).annotate(Tool.Idempotent, true)
-
-const list = Tool.make("list", {
-  description:
-    "One page of a list of the service: ids and titles, newest first. next is the cursor of the page after it.",
-  parameters: {
-    list: described(
-      "projects, data, docs, insights, highlights, tags, channels, contacts, folders, users or folders/ID/contents"
+  return {
+    upload: tool(
+      "begins",
+      "Send a file of this machine to the service, whatever its size. Give its path: never read the file or put its content " +
+        "into a call. Answers with an id while the transfer goes on, also if this server restarts; then ask upload_status. " +
+        "The same file again gives the same id, and is not sent again.",
+      Schema.Struct({
+        path: text("Path of one file below an allowed directory, such as interviews/anna.mp4. No links, no \"..\""),
+        name: perhaps(text("Name at the service. Default: the file's own")),
+        project: perhaps(text("Id of the project that gets an entry for the file, as list gives it")),
+        again: perhaps(flag("Send a file once more that is unchanged since it was sent. Default: false"))
+      }),
+      ({ again = false, name, path: given, project }, call) =>
+        Effect.flatMap(
+          roots.find(given),
+          ({ dates, path, size }) =>
+            begun(transfers.upload({ action: "upload", path, size, dates, name, project }, again), call)
+        )
     ),
-    cursor: Schema.optional(described("next of the page before")),
-    limit: Schema.optional(
-      Schema.Int.pipe(Schema.between(1, 15)).annotations({
-        description: "Items on the page, 1 to 15. Default: 8"
-      })
+    upload_status: tool(
+      "reads",
+      "How an upload or download stands: bytes, speed, time left, and the file's id once it is done. Waits for news, 10 " +
+        "seconds by default, so call it again instead of sleeping.",
+      Schema.Struct({ id, wait: perhaps(number(0, 20, "For how many seconds to wait for news")) }),
+      ({ id, wait: seconds = 10 }, { progress }) =>
+        wait(transfers, id, { most: Duration.seconds(seconds), isNewsEnough: true, progress })
+    ),
+    cancel: tool(
+      "stops",
+      "Stop an upload or download. What an upload has sent is kept for a while: beginning it again continues it.",
+      Schema.Struct({ id }),
+      ({ id }) => Effect.zipRight(transfers.cancel(id), transfers.standing(id))
+    ),
+    list: tool(
+      "reads",
+      "One page of a list of the service, newest first. next is the cursor of the page after it.",
+      Schema.Struct({
+        list: text(
+          "projects, data, docs, insights, highlights, tags, channels, contacts, folders, users or folders/ID/contents"
+        ),
+        cursor: perhaps(text("next of the page before")),
+        limit: perhaps(number(1, 15, "Records on the page. Default: 8. Long records are fewer"))
+      }),
+      ({ cursor, limit = 8, list }) =>
+        Effect.flatMap(
+          Effect.mapError(Lists.listOf(list), ({ problem }) => refused(problem, "Name one of the lists.")),
+          (list) => Pages.page(list, { cursor, limit: Math.floor(limit) })
+        )
+    ),
+    file: tool(
+      "reads",
+      "What the service knows of a file: name, media type, size and status. Never its content.",
+      Schema.Struct({ file_id: fileId }),
+      ({ file_id }) =>
+        Effect.map(Effect.flatMap(ServiceApi, (api) => api.file(file_id)), (record) => {
+          const { created_at, id, name = "no name", size, status = "no status", type } = record
+          const amount = size === undefined ? "" : `, ${size} bytes`
+          return {
+            message: `${id}: ${String(name).slice(0, 200)}${amount}, ${status}`,
+            ...Pages.recordOf({ id, name: record.name, type, size, status: record.status, created_at })
+          }
+        })
+    ),
+    download: tool(
+      "begins",
+      "Save a file of the service below the directory that the user has allowed for it. Never replaces a file. Answers with " +
+        "an id while the transfer goes on; then ask upload_status.",
+      Schema.Struct({
+        file_id: fileId,
+        path: perhaps(text("Path below that directory. Default: the file's own name"))
+      }),
+      ({ file_id: file, path: given }, call) =>
+        Effect.gen(function*() {
+          yield* roots.target(given ?? "any", "any")
+          const { name, size } = yield* (yield* ServiceApi).file(file)
+          const { path } = yield* roots.target(given, name ?? file)
+          return yield* begun(transfers.download({ action: "download", path, file, size }), call)
+        })
+    ),
+    doctor: tool(
+      "reads",
+      "Whether the service answers with this token, and what may be moved. Sends no file. Use it when calls fail.",
+      Schema.Struct({}),
+      () =>
+        Effect.zipWith(projects.page({ pageSize: 1 }), transfers.running, (_, running) => ({
+          message: `The service answers, and takes the token. ${running} transfers are under way.`,
+          ...roots.counts,
+          running
+        }))
     )
-  },
-  success: Schema.Struct({
-    items: Schema.Array(Schema.Struct({ id: Schema.String, title: Schema.String })),
-    next: Schema.optional(Schema.String),
-    message: Schema.String
-  }),
-  failure: Failure
-}).annotate(Tool.Readonly, true)
+  }
+}
 
-const file = Tool.make("file", {
-  description: "What the service knows of a file: name, media type, size and status. Never its content.",
-  parameters: { file_id: fileId },
-  success: Record,
-  failure: Failure
-}).annotate(Tool.Readonly, true)
-
-const download = Tool.make("download", {
-  description:
-    "Save a file of the service below the directory that the user has allowed for it. Never replaces a file. Answers at " +
-    "once with an id; then ask upload_status.",
-  parameters: {
-    file_id: fileId,
-    path: Schema.optional(described("Path below that directory. Default: the file's own name"))
-  },
-  success: Transfer,
-  failure: Failure
-}).annotate(Tool.Destructive, false)
-
-const doctor = Tool.make("doctor", {
-  description:
-    "Whether the service answers with this token, and what may be moved. Sends no file. Use it when calls fail.",
-  success: Schema.Struct({
-    message: Schema.String,
-    roots: Schema.Number,
-    downloads: Schema.Boolean,
-    running: Schema.Number
-  }),
-  failure: Failure
-}).annotate(Tool.Readonly, true)
-
-/** The tools of the server. */
-export const tools = Toolkit.make(upload, uploadStatus, cancel, list, file, download, doctor)
-
-export type TransferReport = typeof Transfer.Type
+/** The tool of a name. */
+export const named = (tools: Readonly<Record<string, Tool>>, name: string): Effect.Effect<Tool, Refused> => {
+  const found = Object.hasOwn(tools, name) ? tools[name] : undefined
+  const names = Object.keys(tools)
+  return found === undefined
+    ? refused(unknownOf("tool", name, names), `The tools are ${names.join(", ")}.`)
+    : Effect.succeed(found)
+}

@@ -1,8 +1,7 @@
-/** The uploads and downloads that an agent has begun: they go on behind its calls, and uploads outlive the process. */
+/** The uploads and downloads that an agent has begun: they go on behind its calls, and outlive the process. */
 import * as Imports from "@stevedore/core/Imports"
-import type { ListError } from "@stevedore/core/ListError"
 import type { ServiceApi } from "@stevedore/core/ServiceApi"
-import type { ServiceError } from "@stevedore/core/ServiceError"
+import { UploadLocked } from "@stevedore/core/UploadError"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import * as Uploads from "@stevedore/core/Uploads"
 import * as FileSource from "@stevedore/node/FileSource"
@@ -10,70 +9,50 @@ import * as NodeDownloads from "@stevedore/node/NodeDownloads"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
-import { basename } from "node:path"
+import { basename, dirname } from "node:path"
 import * as HeldLedger from "../upload/heldLedger.js"
 import { madeSince } from "../upload/importing.js"
+import { refusalOf, Refused, refused } from "./answers.js"
 import * as Journal from "./journal.js"
-import { refused } from "./refused.js"
-import type { Place, Roots } from "./roots.js"
+import { isThere, type Roots } from "./roots.js"
 
-/** How a transfer stands. */
-export interface Standing {
-  readonly state: "waiting" | "moving" | "done" | "failed" | "cancelled"
+/** How far a transfer has come. */
+interface Moving {
   /** In bytes. */
   readonly moved: number
   readonly size: number | undefined
   /** Bytes per second. */
-  readonly speed: number | undefined
-  readonly secondsLeft: number | undefined
-  readonly fileId: string | undefined
-  /** Why it waits, or has failed. */
-  readonly reason: string | undefined
+  readonly speed?: number | undefined
+  readonly secondsLeft?: number | undefined
 }
 
-const nothing: Standing = {
-  state: "waiting",
-  moved: 0,
-  size: undefined,
-  speed: undefined,
-  secondsLeft: undefined,
-  fileId: undefined,
-  reason: undefined
-}
-
-/** What is uploaded as what. */
-export interface Wish {
-  readonly place: Place
-  readonly name: string | undefined
-  readonly project: string | undefined
-}
-
-interface Transfer {
-  /** Of an upload that another call may ask for again. */
-  readonly key: string | undefined
-  standing: Effect.Effect<Standing>
+/** How a transfer stands. */
+export interface Standing extends Moving, Journal.Known {
+  readonly state: "waiting" | "moving" | "done" | "failed" | "cancelled"
 }
 
 /** The requirements of what moves files. */
 export type Requirements = Uploads.Requirements | ServiceApi
 
+/** A transfer that was asked for: whether it was begun by that, or an earlier one is the same. */
+export interface Asked {
+  readonly id: string
+  readonly isNew: boolean
+}
+
 /** The transfers of one server. */
 export interface Transfers {
-  /** Begins an upload, unless the same one is under way, and gives its id. */
-  readonly upload: (wish: Wish) => Effect.Effect<string, never, Requirements>
-  /** Begins a download, and gives its id. */
-  readonly download: (
-    fileId: string,
-    target: Pick<Place, "path">,
-    size: number | undefined
-  ) => Effect.Effect<string, never, Requirements>
-  readonly standing: (id: string) => Effect.Effect<Option.Option<Standing>>
+  /** Begins an upload, unless the same one is under way or done; `again` takes none that is done for the same. */
+  readonly upload: (wish: Journal.UploadWish, again: boolean) => Effect.Effect<Asked, never, Requirements>
+  /** Begins a download, unless the same one is under way or done. */
+  readonly download: (wish: Journal.DownloadWish) => Effect.Effect<Asked, Refused, Requirements>
+  readonly standing: (id: string) => Effect.Effect<Standing, Refused>
+  /** Stops a transfer, whichever process moves it. */
   readonly cancel: (id: string) => Effect.Effect<void>
   /** How many are under way. */
   readonly running: Effect.Effect<number>
@@ -81,29 +60,24 @@ export interface Transfers {
 
 const filesAtOnce = 4
 
+const lookEvery = Duration.seconds(2)
+
+export const isStanding = (value: object): value is Standing => "begun" in value
+
 /** Whether it will not move any more. */
-export const isOver = ({ state }: Standing): boolean => state === "done" || state === "failed" || state === "cancelled"
+export const isOver = ({ state }: Pick<Standing, "state">): boolean => state !== "waiting" && state !== "moving"
 
-const ofJournal = ({ begun, reached }: Journal.Known): Standing => ({
-  ...nothing,
-  state: Journal.endOf(reached) ?? "waiting",
-  fileId: reached?.file,
-  reason: reached?.reason ?? `${basename(begun.path)} is uploaded by another process, or waits for its turn`
-})
+// Two uploads with the same are one; a download is of its target
+const keyOf = (wish: Journal.Wish): string =>
+  wish.action === "upload"
+    ? JSON.stringify([wish.path, wish.size, wish.dates, wish.name, wish.project])
+    : wish.path
 
-const newId = (kind: string): Effect.Effect<string> => Effect.sync(() => `${kind}-${randomBytes(5).toString("hex")}`)
-
-const entryOf = (
-  wish: { readonly project: string; readonly title: string; readonly file: string },
-  before: Journal.Known | undefined
-): Effect.Effect<void, ServiceError | ListError, ServiceApi> =>
-  Effect.gen(function*() {
-    const { file, project: projectId, title } = wish
-    const made = before?.reached?.state === "importing"
-      ? yield* madeSince({ projectId, title }, before.begun.begunAt)
-      : Option.none()
-    if (Option.isNone(made)) yield* Imports.file({ fileId: file, projectId, title })
-  })
+const standingOf = (known: Journal.Known, moving: Moving | undefined): Standing => {
+  const { size } = known.begun.wish
+  const state = Journal.endOf(known) ?? (moving === undefined ? "waiting" : "moving")
+  return { ...known, state, ...(moving ?? { moved: state === "done" ? size ?? 0 : 0, size }) }
+}
 
 /** What agents have left unfinished at this service goes on at once. */
 export const make = (
@@ -112,146 +86,183 @@ export const make = (
 ): Effect.Effect<Transfers, never, Requirements | Scope.Scope | Effect.Effect.Context<typeof Journal.make>> =>
   Effect.gen(function*() {
     const journal = yield* Journal.make
+    const { lock } = yield* UploadLedger.UploadLedger
     const fibers = yield* FiberMap.make<string>()
     const slots = yield* Effect.makeSemaphore(filesAtOnce)
-    const transfers = new Map<string, Transfer>()
+    const moving = new Map<string, Effect.Effect<Moving>>()
 
-    const begin = <R>(
-      id: string,
-      key: string | undefined,
-      run: (transfer: Transfer) => Effect.Effect<string | undefined, { readonly message: string }, R>
-    ) => {
-      const transfer: Transfer = { key, standing: Effect.succeed(nothing) }
-      transfers.set(id, transfer)
-      const ended = (change: Partial<Standing>) =>
-        Effect.map(transfer.standing, (last) => {
-          transfer.standing = Effect.succeed({ ...last, speed: undefined, secondsLeft: undefined, ...change })
-        })
-      const running = Effect.matchEffect(slots.withPermits(1)(Effect.scoped(run(transfer))), {
-        onSuccess: (fileId) => ended({ state: "done", fileId }),
-        onFailure: ({ message }) =>
-          Effect.zipRight(
-            ended({ state: "failed", reason: roots.shown(message) }),
-            key === undefined ? Effect.void : journal.add({ id, state: "failed", reason: roots.shown(message) })
-          )
-      })
-      return FiberMap.run(fibers, id, running)
-    }
+    const note = (reached: Omit<Journal.Reached, "at">) =>
+      Effect.flatMap(Clock.currentTimeMillis, (at) => journal.add({ ...reached, at }))
 
-    // With the lock in hand, what another process has done meanwhile is in the journal
-    const sendOnce = (id: string, wish: Wish, transfer: Transfer) =>
+    const send = (id: string, { dates, name, path, size }: Journal.UploadWish) =>
       Effect.gen(function*() {
-        const { name, place } = wish
+        const place = yield* roots.find(path)
+        if (place.size !== size || place.dates !== dates) {
+          return yield* refused(`${place.shown} has changed since the upload was asked for`, "Upload it again.")
+        }
         const source = yield* FileSource.fromEntry(
-          { name: place.shown, path: place.path, within: place.within },
-          { name: name ?? basename(place.path) }
+          { name: place.shown, path, within: place.within },
+          { name: name ?? basename(path) }
         )
         const { ledger, settle } = yield* HeldLedger.make
-        const isOurs = Effect.map(journal.known, (known) => known.get(id)?.reached === undefined)
-        const handle = yield* Uploads.start(source).pipe(
-          Effect.provideService(UploadLedger.UploadLedger, {
-            ...ledger,
-            lock: (of) => Effect.flatMap(ledger.lock(of), (taken) => taken ? isOurs : Effect.succeed(false))
-          })
+        const handle = yield* Effect.provideService(Uploads.start(source), UploadLedger.UploadLedger, ledger)
+        moving.set(
+          id,
+          Effect.map(handle.progress.get, ({ confirmed, sent, size, speed, timeLeft }) => ({
+            moved: Math.max(confirmed, sent),
+            size,
+            speed: Option.getOrUndefined(speed),
+            secondsLeft: Option.getOrUndefined(Option.map(timeLeft, Duration.toSeconds))
+          }))
         )
-        transfer.standing = Effect.map(handle.progress.get, ({ confirmed, sent, size, speed, timeLeft }) => ({
-          ...nothing,
-          state: "moving",
-          moved: Math.max(confirmed, sent),
-          size,
-          speed: Option.getOrUndefined(speed),
-          secondsLeft: Option.getOrUndefined(Option.map(timeLeft, Duration.toSeconds))
-        }))
         const file = yield* handle.await
-        yield* journal.add({ id, state: "uploaded", file: file.id })
+        yield* note({ id, state: "uploaded", file: file.id })
         yield* settle
         return file.id
       }).pipe(Effect.scoped)
 
-    const send = (id: string, wish: Wish, transfer: Transfer) =>
+    const upload = (known: Journal.Known, wish: Journal.UploadWish) =>
       Effect.gen(function*() {
-        const before = (yield* journal.known).get(id)
-        if (Journal.endOf(before?.reached) !== undefined) return before?.reached?.file
-        const file = before?.reached?.file ?? (yield* sendOnce(id, wish, transfer))
-        const { place, project } = wish
-        if (project !== undefined) {
-          yield* journal.add({ id, state: "importing", file })
-          yield* entryOf({ file, project, title: wish.name ?? basename(place.path) }, before)
-        }
-        yield* journal.add({ id, state: "done", file })
-        return file
-      }).pipe(Effect.retry({
-        while: (error) => error._tag === "UploadLocked",
-        schedule: Schedule.spaced("2 seconds")
-      }))
-
-    const sending = (id: string, key: string, wish: Wish) => begin(id, key, (transfer) => send(id, wish, transfer))
-
-    const keyOf = ({ name, place, project }: Wish) => JSON.stringify([place.path, name, project])
-
-    const upload: Transfers["upload"] = (wish) =>
-      Effect.gen(function*() {
-        const key = keyOf(wish)
-        for (const [id, transfer] of transfers) {
-          if (transfer.key === key && !isOver(yield* transfer.standing)) return id
-        }
-        const id = yield* newId("upload")
-        const { name, place: { path }, project } = wish
-        const begunAt = yield* Clock.currentTimeMillis
-        yield* journal.add({ id, service, path, name, project, begunAt })
-        yield* sending(id, key, wish)
-        return id
+        const { begun: { begunAt, id }, reached } = known
+        const fileId = reached?.file ?? (yield* send(id, wish))
+        if (wish.project === undefined) return fileId
+        const entry = { fileId, projectId: wish.project, title: wish.name ?? basename(wish.path) }
+        yield* note({ id, state: "importing", file: fileId })
+        const made = reached?.state === "importing" ? yield* madeSince(entry, begunAt) : Option.none()
+        if (Option.isNone(made)) yield* Imports.file(entry)
+        return fileId
       })
 
-    const download: Transfers["download"] = (fileId, { path }, size) =>
-      Effect.flatMap(newId("download"), (id) =>
-        Effect.as(
-          begin(id, undefined, (transfer) =>
-            Effect.gen(function*() {
-              let moved = { ...nothing, state: "moving" as const, size }
-              transfer.standing = Effect.sync(() => moved)
-              const onProgress = (received: number, of: Option.Option<number>) => {
-                moved = { ...moved, moved: received, size: Option.getOrElse(of, () => size) }
-              }
-              yield* NodeDownloads.toFile(fileId, path, { size, keep: true, onProgress })
-              return fileId
-            })),
-          id
-        ))
+    const download = (id: string, { file, path, size }: Journal.DownloadWish) =>
+      Effect.gen(function*() {
+        const open = yield* roots.opened(path)
+        let now: Moving = { moved: 0, size }
+        moving.set(id, Effect.sync(() => now))
+        const onProgress = (moved: number, of: Option.Option<number>) => {
+          now = { moved, size: Option.getOrElse(of, () => size) }
+        }
+        yield* Effect.mapError(NodeDownloads.toFile(file, open, { size, keep: true, onProgress }), (error) => {
+          const refusal = refusalOf(error)
+          return new Refused({
+            refusal: { ...refusal, reason: refusal.reason.replaceAll(dirname(open), dirname(path)) }
+          })
+        })
+        return file
+      }).pipe(Effect.scoped)
+
+    // Only whoever has its lock moves it. What another process has done before that is in the journal
+    const move = (id: string) =>
+      Effect.gen(function*() {
+        if (!(yield* lock(id))) return yield* new UploadLocked({ fileName: id })
+        yield* slots.withPermits(1)(Effect.gen(function*() {
+          const known = (yield* journal.known).get(id)
+          if (known === undefined || Journal.endOf(known) !== undefined) return
+          const { wish } = known.begun
+          const file = yield* wish.action === "upload" ? upload(known, wish) : download(id, wish)
+          yield* note({ id, state: "done", file })
+        }))
+      }).pipe(Effect.scoped)
+
+    // What has not become a file is of no use in a directory of the user
+    const discard = (id: string) =>
+      Effect.gen(function*() {
+        const wish = (yield* journal.known).get(id)?.begun.wish
+        if (wish?.action === "download") yield* NodeDownloads.discard(wish.file, yield* roots.opened(wish.path))
+      }).pipe(Effect.scoped, Effect.ignore)
+
+    // Whoever stops a transfer of another process says so in the journal
+    const stoppedElsewhere = (id: string) =>
+      Effect.repeat(Effect.delay(journal.known, lookEvery), {
+        until: (all) => all.get(id)?.reached?.state === "cancelled"
+      })
+
+    const begin = (id: string) =>
+      FiberMap.run(
+        fibers,
+        id,
+        Effect.interruptible(move(id)).pipe(
+          Effect.retry({ while: ({ _tag }) => _tag === "UploadLocked", schedule: Schedule.spaced(lookEvery) }),
+          Effect.catchAll((error) => {
+            const why = refusalOf(error)
+            return Effect.zipRight(
+              discard(id),
+              note({ id, state: "failed", why: { ...why, reason: roots.shown(why.reason) } })
+            )
+          }),
+          Effect.raceFirst(Effect.zipRight(stoppedElsewhere(id), discard(id))),
+          Effect.ensuring(Effect.sync(() => moving.delete(id)))
+        ),
+        { onlyIfMissing: true }
+      )
+
+    const asked = (wish: Journal.Wish, same: Journal.Known | undefined) =>
+      Effect.gen(function*() {
+        const id = same?.begun.id ?? `${wish.action}-${randomBytes(5).toString("hex")}`
+        const begunAt = yield* Clock.currentTimeMillis
+        if (same === undefined) yield* journal.add({ id, service, wish, begunAt })
+        // one of another process, too: if that ends before it is done, it goes on here
+        if (same === undefined || Journal.endOf(same) === undefined) yield* begin(id)
+        return { id, isNew: same === undefined }
+      })
+
+    // The newest one with this key that is under way or done
+    const sameAs = (wish: Journal.Wish) =>
+      Effect.map(journal.known, (all) =>
+        [...all.values()].findLast((one) => {
+          const end = Journal.endOf(one)
+          const isOfKind = one.begun.service === service && one.begun.wish.action === wish.action
+          return isOfKind && (end === undefined || end === "done") && keyOf(one.begun.wish) === keyOf(wish)
+        }))
+
+    const isDone = (one: Journal.Known | undefined) => one?.reached?.state === "done"
 
     const standing: Transfers["standing"] = (id) =>
-      Effect.suspend(() => {
-        const transfer = transfers.get(id)
-        return transfer === undefined
-          ? Effect.map(journal.known, (known) => Option.map(Option.fromNullable(known.get(id)), ofJournal))
-          : Effect.asSome(transfer.standing)
-      })
-
-    const cancel: Transfers["cancel"] = (id) =>
       Effect.gen(function*() {
-        const fiber = Option.getOrUndefined(yield* Effect.option(FiberMap.get(fibers, id)))
-        const transfer = transfers.get(id)
-        if (transfer === undefined) return
-        const last = yield* transfer.standing
-        if (fiber !== undefined) yield* Fiber.interrupt(fiber)
-        if (isOver(yield* transfer.standing)) return
-        transfer.standing = Effect.succeed({ ...last, state: "cancelled", speed: undefined, secondsLeft: undefined })
-        if (transfer.key !== undefined) yield* journal.add({ id, state: "cancelled" })
+        const known = (yield* journal.known).get(id)
+        if (known === undefined) {
+          return yield* refused(`There is no transfer ${id.slice(0, 40)}`, "Begin it again by upload or download.")
+        }
+        return standingOf(known, yield* moving.get(id) ?? Effect.succeed(undefined))
       })
 
     for (const [id, known] of yield* journal.known) {
-      const { name, path, project } = known.begun
-      if (known.begun.service !== service || Journal.endOf(known.reached) !== undefined) continue
-      const found = yield* Effect.either(roots.find(path))
-      // another server may have other roots: it stays for one that has this
-      if (found._tag === "Left") continue
-      const wish = { place: found.right, name, project }
-      yield* sending(id, keyOf(wish), wish)
+      const { service: of, wish } = known.begun
+      if (of !== service || Journal.endOf(known) !== undefined) continue
+      // another server may have other directories: it stays for one that has this
+      const here = yield* Effect.option(
+        wish.action === "upload" ? roots.find(wish.path) : roots.target(wish.path, wish.file)
+      )
+      if (Option.isSome(here)) yield* begin(id)
     }
 
-    return { upload, download, standing, cancel, running: FiberMap.size(fibers) }
-  })
+    const askedDownload: Transfers["download"] = (wish) =>
+      journal.alone(Effect.gen(function*() {
+        const same = yield* sameAs(wish)
+        const isUnderWay = same !== undefined && !isDone(same)
+        const isOfThis = same?.begun.wish.action === "download" && same.begun.wish.file === wish.file
+        const isHere = yield* isThere(wish.path)
+        if (isOfThis && (isUnderWay || isHere)) return yield* asked(wish, same)
+        const name = basename(wish.path)
+        return isUnderWay
+          ? yield* refused(`${same.begun.id} downloads another file to ${name}`, "Name another path.")
+          : isHere
+          ? yield* refused(`${name} is there already`, "Name another path: nothing is replaced.")
+          : yield* asked(wish, undefined)
+      }))
 
-/** That no transfer has this id. */
-export const unknown = (id: string) =>
-  refused(`There is no transfer ${id.slice(0, 40)}`, "Begin it again by upload or download.")
+    return {
+      upload: (wish, again) =>
+        journal.alone(Effect.flatMap(sameAs(wish), (same) => asked(wish, again && isDone(same) ? undefined : same))),
+      download: askedDownload,
+      standing,
+      cancel: (id) =>
+        Effect.gen(function*() {
+          yield* FiberMap.remove(fibers, id)
+          const known = (yield* journal.known).get(id)
+          if (known === undefined || Journal.endOf(known) !== undefined) return
+          yield* note({ id, state: "cancelled" })
+          yield* discard(id)
+        }),
+      running: FiberMap.size(fibers)
+    }
+  })

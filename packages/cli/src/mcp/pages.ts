@@ -1,0 +1,48 @@
+/** Pages of lists, as short as a model can bear and with each record whole. */
+import type { ListError } from "@stevedore/core/ListError"
+import type { ServiceApi } from "@stevedore/core/ServiceApi"
+import * as Effect from "effect/Effect"
+import type * as Lists from "../list/list.js"
+import { row } from "../list/list.js"
+import { type Answer, isShort } from "./answers.js"
+
+// In characters, of one field and of one record
+const longest = { field: 200, record: 1_500 }
+
+const cut = (value: unknown): unknown => {
+  const text = typeof value === "string" ? value : JSON.stringify(value)
+  return text.length <= longest.field ? value : `${text.slice(0, longest.field)}…`
+}
+
+/** A record with all of its fields, as far as a model can bear them. */
+export const recordOf = (item: object): Readonly<Record<string, unknown>> => {
+  let size = 0
+  const fields = Object.entries(item).filter(([, value]) => value !== undefined)
+  const kept = fields.map(([name, value]): [string, unknown] => [name, cut(value)]).filter(([name, value]) => {
+    size += name.length + JSON.stringify(value).length
+    return size <= longest.record
+  })
+  const left = fields.length - kept.length
+  return { ...Object.fromEntries(kept), ...(left === 0 ? {} : { fields_left_out: left }) }
+}
+
+// By what identifies it, or by the first that it has
+const lineOf = (item: object): string => {
+  const [id = "", title = ""] = row(item)
+  if (id !== "" || title !== "") return `${id} ${title.slice(0, 40)}`.trim()
+  const plain = Object.entries(item).filter(([, value]) => typeof value !== "object").slice(0, 3)
+  return plain.map(([name, value]) => `${name} ${String(value).slice(0, 40)}`).join(", ") || "a record"
+}
+
+/** A page of a list. One that is too long has fewer records: the cursor is of the page that is given. */
+export const page = (
+  list: Pick<Lists.AnyList, "page">,
+  { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number }
+): Effect.Effect<Answer, ListError, ServiceApi> =>
+  Effect.flatMap(list.page({ cursor, pageSize: limit }), ({ items, nextCursor: next }) => {
+    const message = [...items.map(lineOf), next === undefined ? "No more." : "More at next."].join("\n")
+    const answer = { message, items: items.map(recordOf), ...(next === undefined ? {} : { next }) }
+    return limit === 1 || isShort(answer)
+      ? Effect.succeed(answer)
+      : page(list, { cursor, limit: Math.floor(limit / 2) })
+  })

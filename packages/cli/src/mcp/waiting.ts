@@ -1,0 +1,72 @@
+/** How a transfer stands, as a model is told, and for how long a call waits for it. */
+import * as Measure from "@stevedore/core/parts/measure"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { type Answer, type Refused, sentenceOf } from "./answers.js"
+import { isOver, type Standing, type Transfers } from "./transfers.js"
+
+const words = {
+  waiting: "waits for its turn, or for another process that moves it",
+  moving: "is on its way",
+  done: "is done",
+  failed: "has failed",
+  cancelled: "was stopped"
+} as const
+
+/** In words, and as data. */
+export const answerOf = ({ begun: { id }, moved, reached, secondsLeft, size, speed, state }: Standing): Answer => {
+  const { file, why } = reached ?? {}
+  const left = secondsLeft === undefined || !Number.isFinite(secondsLeft)
+    ? undefined
+    : Math.max(1, Math.round(secondsLeft))
+  const amount = state === "moving" && size !== undefined ? `, ${Measure.percent(moved, size)} %` : ""
+  const time = left === undefined ? "" : `, about ${Measure.duration(Duration.seconds(left))} left`
+  const where = file === undefined ? "" : `, as file ${file}`
+  const reason = why === undefined ? "" : `: ${sentenceOf(why)}`
+  return {
+    message: `${id} ${words[state]}${amount}${time}${where}${reason}`,
+    id,
+    state,
+    ...(size === undefined ? {} : { bytes: moved, size }),
+    ...(speed === undefined ? {} : { bytes_per_second: Math.round(speed) }),
+    ...(left === undefined ? {} : { seconds_left: left }),
+    ...(file === undefined ? {} : { file_id: file }),
+    ...why
+  }
+}
+
+/** Tells the client how a transfer stands, during a call that it wants to hear of. */
+export type Progress = (standing: Standing) => Effect.Effect<void>
+
+// A tenth more of it, or another state
+const newsOf = ({ moved, size = 0, state }: Standing): string =>
+  `${state} ${Math.floor(Measure.percent(moved, size) / 10)}`
+
+/** How it stands once it is over, once there is news if that is enough, or after this time. */
+export const wait = (
+  { standing }: Pick<Transfers, "standing">,
+  id: string,
+  { isNewsEnough, most, progress }: {
+    readonly most: Duration.DurationInput
+    readonly isNewsEnough: boolean
+    readonly progress: Progress | undefined
+  }
+): Effect.Effect<Standing, Refused> =>
+  Effect.gen(function*() {
+    const first = yield* standing(id)
+    let told = { at: 0, moved: -1 }
+    const tell = (now: Standing) =>
+      Effect.gen(function*() {
+        const at = yield* Clock.currentTimeMillis
+        if (progress === undefined || now.moved <= told.moved || at - told.at < 1_000 && !isOver(now)) return
+        told = { at, moved: now.moved }
+        yield* progress(now)
+      })
+    const isEnough = (now: Standing) => isOver(now) || isNewsEnough && newsOf(now) !== newsOf(first)
+    yield* Effect.repeat(Effect.delay(Effect.tap(standing(id), tell), "100 millis"), { until: isEnough }).pipe(
+      Effect.timeoutOption(most),
+      Effect.unless(() => isOver(first))
+    )
+    return yield* standing(id)
+  })
