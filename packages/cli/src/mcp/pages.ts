@@ -1,8 +1,5 @@
 /** Pages of lists, as short as a model can bear and with each record whole. */
-import type { ListError } from "@stevedore/core/ListError"
-import type { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as Effect from "effect/Effect"
-import type * as Lists from "../list/list.js"
 import { row } from "../list/list.js"
 import { type Answer, isShort } from "./answers.js"
 
@@ -34,15 +31,20 @@ const lineOf = (item: object): string => {
   return plain.map(([name, value]) => `${name} ${String(value).slice(0, 40)}`).join(", ") || "a record"
 }
 
+interface Paged<E, R> {
+  readonly page: (
+    options: { readonly cursor: string | undefined; readonly pageSize: number }
+  ) => Effect.Effect<{ readonly items: ReadonlyArray<object>; readonly nextCursor: string | undefined }, E, R>
+}
+
 /** A page of a list. One that is too long has fewer records: the cursor is of the page that is given. */
-export const page = (
-  list: Pick<Lists.AnyList, "page">,
-  { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number }
-): Effect.Effect<Answer, ListError, ServiceApi> =>
+export const page = <E, R>(
+  list: Paged<E, R>,
+  cursor: string | undefined,
+  limit: number
+): Effect.Effect<Answer, E, R> =>
   Effect.flatMap(list.page({ cursor, pageSize: limit }), ({ items, nextCursor: next }) => {
     const message = [...items.map(lineOf), next === undefined ? "No more." : "More at next."].join("\n")
     const answer = { message, items: items.map(recordOf), ...(next === undefined ? {} : { next }) }
-    return limit === 1 || isShort(answer)
-      ? Effect.succeed(answer)
-      : page(list, { cursor, limit: Math.floor(limit / 2) })
+    return limit === 1 || isShort(answer) ? Effect.succeed(answer) : page(list, cursor, Math.floor(limit / 2))
   })

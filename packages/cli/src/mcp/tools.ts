@@ -167,7 +167,7 @@ export const make = (roots: Roots, transfers: Transfers): Readonly<Record<string
       ({ cursor, limit = 8, list }) =>
         Effect.flatMap(
           Effect.mapError(Lists.listOf(list), ({ problem }) => refused(problem, "Name one of the lists.")),
-          (list) => Pages.page(list, { cursor, limit: Math.floor(limit) })
+          (list) => Pages.page(list, cursor, Math.floor(limit))
         )
     ),
     file: tool(

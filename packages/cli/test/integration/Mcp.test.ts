@@ -1,11 +1,15 @@
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
+import type { ClientOptions } from "@modelcontextprotocol/client"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import { Duration, Effect, Option, Redacted } from "effect"
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs/promises"
 import { connected } from "./mcpClient.js"
+import { words } from "./stevedore.js"
 
 const searchPath = process.env["PATH"] ?? ""
 
@@ -43,6 +47,12 @@ const ended = (id: unknown, call: Effect.Effect.Success<ReturnType<typeof connec
     until: (status) => status["isError"] === true || !["waiting", "moving"].includes(String(status["state"]))
   })
 
+const modes: ReadonlyArray<readonly [name: string, revision: string, options: ClientOptions]> = [
+  ["legacy", "2025-11-25", {}],
+  ["auto", "2026-07-28", { versionNegotiation: { mode: "auto" } }],
+  ["pinned", "2026-07-28", { versionNegotiation: { mode: { pin: "2026-07-28" } } }]
+]
+
 describe("stevedore mcp", () => {
   it.scopedLive("moves files by path and id, and answers with nothing else", () =>
     Effect.gen(function*() {
@@ -63,13 +73,12 @@ describe("stevedore mcp", () => {
       const saved = yield* ended((yield* call("download", { file_id }))["id"], call)
       assert.include(saved, { state: "done" })
       assert.strictEqual(yield* fs.readFileString(join(downloads, "Notes.txt")), "the content that no message has")
-      assert.include(yield* call("download", { file_id }), { isError: true, reason: "Notes.txt is there already" })
+      assert.include(yield* call("download", { file_id }), { isError: false, id: saved["id"], state: "done" })
+      yield* fs.writeFileString(join(downloads, "mine.txt"), "mine")
+      const taken = yield* call("download", { file_id, path: "mine.txt" })
+      assert.include(taken, { isError: true, reason: "mine.txt is there already" })
       assert.include(yield* call("doctor"), { isError: false, roots: 1, downloads: true })
-      const wrong = yield* call("upload", { path: 7 })
-      assert.isTrue(wrong["isError"])
-      assert.match(String(wrong["reason"]), /^path: Expected string/)
-      assert.include(yield* call("file", { file_id: "nothing" }), { isError: true })
-      assert.include(yield* call("upload_status", { id: "upload-none" }), { isError: true })
+      assert.include(yield* call("file", { file_id: "nothing" }), { isError: true, kind: "refused" })
       assert.notInclude(server.messages.join("\n"), "the content that")
       checkSilence(server)
     }).pipe(Effect.provide(NodeContext.layer)), 60_000)
@@ -213,4 +222,125 @@ describe("stevedore mcp", () => {
       assert.strictEqual(seen.size, 10_000)
       checkSilence(server)
     }).pipe(Effect.provide(NodeContext.layer)), 120_000)
+
+  it.scopedLive("speaks with the official clients of both eras", () =>
+    Effect.gen(function*() {
+      const { env, root } = yield* started()
+      for (const [mode, revision, options] of modes) {
+        const { call, client } = yield* connected(["--root", root], env, options)
+        assert.strictEqual(client.getNegotiatedProtocolVersion(), revision, mode)
+        assert.include(yield* call("doctor"), { isError: false, roots: 1 })
+        const wrong = yield* call("upload_status", { id: "none" })
+        assert.include(wrong, { isError: true, kind: "input", reason: "There is no transfer none" })
+        const instructions = client.getInstructions() ?? ""
+        assert.isBelow(instructions.split(/\s+/).length, 150)
+        assert.isNotEmpty(instructions)
+      }
+      const earlier = new Client({ name: "test", version: "1.0.0" })
+      const [command = "", ...before] = words
+      const args = [...before, "mcp", "--root", root]
+      yield* Effect.promise(() => earlier.connect(new StdioClientTransport({ command, args, env })))
+      const { tools } = yield* Effect.promise(() => earlier.listTools())
+      assert.strictEqual(tools.length, 7)
+      yield* Effect.promise(() => earlier.close())
+    }).pipe(Effect.provide(NodeContext.layer)), 60_000)
+
+  it.scopedLive("moves each file once, whoever asks and how often", () =>
+    Effect.gen(function*() {
+      const { env, fs, join, root, sandbox } = yield* started()
+      const path = "recording.bin"
+      yield* fs.writeFileString(join(root, path), "")
+      yield* fs.truncate(join(root, path), 12_000_000)
+      const given = ["--root", root, "--limit-rate", "6M"]
+      const [one, other] = yield* Effect.all([connected(given, env), connected(given, env)], { concurrency: 2 })
+      const servers = [one, other, one, other, one, other]
+      const begun = yield* Effect.all(servers.map(({ call }) => call("upload", { path })), { concurrency: "unbounded" })
+      const [id] = begun.map(({ id }) => id)
+      assert.deepStrictEqual([...new Set(begun.map(({ id }) => id))], [id])
+      const done = yield* ended(id, one.call)
+      assert.include(done, { id, state: "done", size: 12_000_000 })
+      const { file_id } = done
+      // afterwards, at the other server, and after a restart
+      yield* one.kill
+      const later = yield* connected(given, env)
+      for (const { call } of [other, later]) {
+        assert.include(yield* call("upload", { path }), { id, state: "done", file_id, isError: false })
+      }
+      assert.strictEqual((yield* sandbox.files).length, 1)
+      const again = yield* later.call("upload", { path, again: true })
+      assert.notStrictEqual(again["id"], id)
+      assert.include(yield* ended(again["id"], later.call), { state: "done" })
+      assert.strictEqual((yield* sandbox.files).length, 2)
+      // a file that has changed is another one
+      yield* fs.writeFileString(join(root, path), "changed")
+      const changed = yield* ended((yield* later.call("upload", { path }))["id"], later.call)
+      assert.include(changed, { state: "done", size: 7 })
+      assert.strictEqual((yield* sandbox.files).length, 3)
+    }).pipe(Effect.provide(NodeContext.layer)), 120_000)
+
+  it.scopedLive("downloads once to a target, and leaves nothing else", () =>
+    Effect.gen(function*() {
+      const { downloads, env, fs, join, root, sandbox } = yield* started()
+      yield* fs.writeFileString(join(root, "recording.bin"), "")
+      yield* fs.truncate(join(root, "recording.bin"), 40_000_000)
+      const given = ["--root", root, "--allow-downloads", downloads]
+      const file_id = yield* Effect.scoped(Effect.gen(function*() {
+        const { call } = yield* connected(given, env)
+        const { id } = yield* call("upload", { path: "recording.bin" })
+        return (yield* ended(id, call))["file_id"]
+      }))
+      const slowly = [...given, "--limit-rate", "8M"]
+      const ask = { file_id, path: "saved.bin" }
+      const id = yield* Effect.scoped(Effect.gen(function*() {
+        const [one, other] = yield* Effect.all([connected(slowly, env), connected(slowly, env)], { concurrency: 2 })
+        const begun = yield* Effect.all(
+          [one, other, one, other].map(({ call }) => call("download", ask)),
+          { concurrency: "unbounded" }
+        )
+        const [id] = begun.map(({ id }) => id)
+        assert.deepStrictEqual([...new Set(begun.map(({ id }) => id))], [id])
+        const second = yield* one.call("download", { file_id: "0000000000000000000000", path: "saved.bin" })
+        assert.isTrue(second["isError"])
+        yield* Effect.all([one.kill, other.kill])
+        return id
+      }))
+      const { call } = yield* connected(slowly, env)
+      assert.include(yield* ended(id, call), { id, state: "done", size: 40_000_000 })
+      assert.deepStrictEqual(yield* fs.readDirectory(downloads), ["saved.bin"])
+      const stopped = (yield* call("download", { file_id, path: "stopped.bin" }))["id"]
+      assert.include(yield* call("cancel", { id: stopped }), { state: "cancelled" })
+      assert.deepStrictEqual(yield* fs.readDirectory(downloads), ["saved.bin"])
+      assert.strictEqual((yield* sandbox.files).length, 1)
+    }).pipe(Effect.provide(NodeContext.layer)), 120_000)
+
+  it.scopedLive("tells how far a call is, and stops what a cancelled call has begun", () =>
+    Effect.gen(function*() {
+      const { env, fs, join, root, sandbox } = yield* started()
+      for (const name of ["one.bin", "other.bin"]) {
+        yield* fs.writeFileString(join(root, name), "")
+        yield* fs.truncate(join(root, name), 15_000_000)
+      }
+      const { call, client } = yield* connected(["--root", root, "--limit-rate", "5M"], env)
+      const seen: Array<number> = []
+      const result = yield* Effect.promise(() =>
+        client.callTool({ name: "upload", arguments: { path: "one.bin" } }, {
+          onprogress: ({ progress, total }) => {
+            assert.strictEqual(total, 15_000_000)
+            seen.push(progress)
+          }
+        })
+      )
+      assert.include(result.structuredContent, { state: "done" })
+      assert.isAbove(seen.length, 1)
+      assert.deepStrictEqual(seen, [...new Set(seen)].sort((a, b) => a - b))
+      const stopping = new AbortController()
+      const cancelled = client.callTool({ name: "upload", arguments: { path: "other.bin" } }, {
+        signal: stopping.signal,
+        onprogress: () => stopping.abort()
+      })
+      assert.isTrue(yield* Effect.promise(() => cancelled.then(() => false, () => true)))
+      const once = yield* Effect.repeat(call("doctor"), { until: ({ running }) => running === 0, times: 50 })
+      assert.include(once, { running: 0 })
+      assert.strictEqual((yield* sandbox.files).filter(({ status }) => status === "completed").length, 1)
+    }).pipe(Effect.provide(NodeContext.layer)), 60_000)
 })

@@ -1,5 +1,5 @@
-import { Client } from "@modelcontextprotocol/sdk/client/index.js"
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
+import { Client, type ClientOptions } from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Effect, Schema } from "effect"
 import { words } from "./stevedore.js"
 
@@ -11,12 +11,16 @@ const Result = Schema.Struct({
 const decode = Schema.decodeUnknownSync(Result)
 
 /** A client of `stevedore mcp` by the protocol's own SDK, and every message that the server has sent it. */
-export const connected = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
+export const connected = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>,
+  options: ClientOptions = { versionNegotiation: { mode: "auto" } }
+) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const [command = "", ...before] = words
       const transport = new StdioClientTransport({ command, args: [...before, "mcp", ...args], env, stderr: "pipe" })
-      const client = new Client({ name: "test", version: "1.0.0" })
+      const client = new Client({ name: "test", version: "1.0.0" }, options)
       let stderr = ""
       transport.stderr?.on("data", (text) => {
         stderr += String(text)
