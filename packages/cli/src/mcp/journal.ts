@@ -104,15 +104,11 @@ export const make: Effect.Effect<Journal, never, FileSystem.FileSystem> = Effect
   const all = new Map<string, Known>()
   const { lock } = yield* UploadLedger.UploadLedger
   const turn = yield* Effect.makeSemaphore(1)
+  const locked = UploadLedger.waitForLock(lock, file, "20 millis")
   const alone: Journal["alone"] = (run) =>
-    turn.withPermits(1)(
-      Effect.scopedWith((scope) =>
-        Effect.zipRight(Scope.extend(UploadLedger.waitForLock(lock, file, "20 millis"), scope), run)
-      )
-    )
-  if (Option.isNone(directory)) {
-    return { add: (line) => Effect.sync(() => apply(all, line)), known: Effect.succeed(all), alone }
-  }
+    turn.withPermits(1)(Effect.scopedWith((scope) => Effect.zipRight(Scope.extend(locked, scope), run)))
+  const note = (line: Begun | Reached) => Effect.sync(() => apply(all, line))
+  if (Option.isNone(directory)) return { add: note, known: Effect.succeed(all), alone }
   const lines = JsonLines.make(fs, directory.value, file)
   const read = Effect.map(lines.more, (more) => {
     if (more.anew) all.clear()
@@ -132,12 +128,9 @@ export const make: Effect.Effect<Journal, never, FileSystem.FileSystem> = Effect
   if (all.size > 2 * most) yield* Effect.ignore(alone(Effect.zipRight(read, lines.replace(newest))))
   return {
     add: (line) =>
-      Effect.zipRight(
-        Effect.catchAll(Effect.zipRight(directory.value.makeDirectory(""), lines.add(encode(line))), ({ message }) =>
-          warn(`A transfer cannot be remembered: ${message}`)),
-        Effect.sync(() =>
-          apply(all, line)
-        )
+      Effect.zipRight(directory.value.makeDirectory(""), lines.add(encode(line))).pipe(
+        Effect.catchAll(({ message }) => warn(`A transfer cannot be remembered: ${message}`)),
+        Effect.zipRight(note(line))
       ),
     known,
     alone

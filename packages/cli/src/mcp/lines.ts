@@ -7,6 +7,7 @@ import {
 } from "@modelcontextprotocol/server"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import type { Readable, Writable } from "node:stream"
 
 /** In bytes. */
@@ -19,19 +20,19 @@ const idOf = (value: unknown): Id | null => {
   return typeof id === "string" || typeof id === "number" && Number.isSafeInteger(id) ? id : null
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  Predicate.isRecord(value) && !Array.isArray(value)
+/** What a call of a tool has. */
+export const Calling = Schema.Struct({
+  name: Schema.String,
+  arguments: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+})
 
-const isCallable = (params: unknown): boolean =>
-  isObject(params) && typeof params["name"] === "string" &&
-  (params["arguments"] === undefined || isObject(params["arguments"]))
+const isCalling = Schema.is(Calling)
 
 // A notification is never answered, not even a wrong one
 const isNotification = (value: unknown): boolean =>
-  isObject(value) && typeof value["method"] === "string" && !Object.hasOwn(value, "id")
+  Predicate.isRecord(value) && typeof value["method"] === "string" && !Object.hasOwn(value, "id")
 
-const noMessage =
-  "The line is not a message of JSON-RPC 2.0 with an id of text or a whole number; batches are not taken"
+const noMessage = "The line is not a message of JSON-RPC 2.0 (ids are text or whole numbers; no batches)"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
@@ -77,7 +78,7 @@ export const transport = (input: Readable, output: Writable, onEnd: () => void):
     if (Option.isNone(json)) return refuse(-32700, "The line is not JSON in UTF-8")
     const { value } = json
     if (isJSONRPCRequest(value)) {
-      return value.method === "tools/call" && !isCallable(value.params)
+      return value.method === "tools/call" && !isCalling(value.params)
         ? refuse(-32602, "A call has the name of a tool, and an object of arguments", idOf(value))
         : wire.onmessage?.(value)
     }
@@ -89,7 +90,6 @@ export const transport = (input: Readable, output: Writable, onEnd: () => void):
     onEnd()
     void wire.close()
   }
-  let isClosed = false
   const wire: Transport = {
     start: async () => {
       input.on("data", take).on("end", end).on("error", end)
@@ -97,8 +97,6 @@ export const transport = (input: Readable, output: Writable, onEnd: () => void):
     },
     send,
     close: async () => {
-      if (isClosed) return
-      isClosed = true
       input.off("data", take).pause()
       wire.onclose?.()
     }

@@ -45,6 +45,6 @@ export const page = <E, R>(
 ): Effect.Effect<Answer, E, R> =>
   Effect.flatMap(list.page({ cursor, pageSize: limit }), ({ items, nextCursor: next }) => {
     const message = [...items.map(lineOf), next === undefined ? "No more." : "More at next."].join("\n")
-    const answer = { message, items: items.map(recordOf), ...(next === undefined ? {} : { next }) }
+    const answer = { message, items: items.map(recordOf), next }
     return limit === 1 || isShort(answer) ? Effect.succeed(answer) : page(list, cursor, Math.floor(limit / 2))
   })

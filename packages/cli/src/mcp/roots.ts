@@ -30,15 +30,6 @@ export interface Place extends Target {
   readonly dates: string
 }
 
-/** A directory below which an agent may name files. */
-interface Ground {
-  readonly given: string
-  /** Its real path. */
-  readonly real: string
-  readonly called: string
-  readonly next: string
-}
-
 const forUploads = {
   called: "the root",
   next: "Name a file by its path below the root, such as folder/interview.mp4."
@@ -49,9 +40,13 @@ const forDownloads = {
   next: "Name a new file by its path below the directory of downloads, such as interview.mp4."
 }
 
+/** A directory below which an agent may name files: as it was given, and by its real path. */
+type Ground = typeof forUploads & { readonly given: string; readonly real: string }
+
 const allowedBy = (option: string) => `Only the user can allow it, by ${option} at the start of this server.`
 
-const anotherFile = `Name another file. ${allowedBy("--allow-secret")}`
+const secretsAllowed = allowedBy("--allow-secret")
+const anotherFile = `Name another file. ${secretsAllowed}`
 
 const isBelow = (root: string, path: string): boolean => path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)
 
@@ -112,17 +107,11 @@ const folderOf = ({ path }: Pick<Target, "path">, { called, real }: Ground): Tar
   return { path: folder, shown: slashed(real, folder) || called }
 }
 
-const kinds: ReadonlyArray<readonly [is: (stats: BigIntStats) => boolean, words: string, next: string]> = [
-  [(stats) => stats.isDirectory(), "is a directory", forUploads.next],
-  [(stats) => !stats.isFile(), "is a device, a pipe or a socket", forUploads.next],
-  [(stats) => stats.size === 0n, "is empty", forUploads.next]
+const kinds: ReadonlyArray<readonly [is: (stats: BigIntStats) => boolean, words: string]> = [
+  [(stats) => stats.isDirectory(), "is a directory"],
+  [(stats) => !stats.isFile(), "is a device, a pipe or a socket"],
+  [(stats) => stats.size === 0n, "is empty"]
 ]
-
-const linked = [
-  (stats: BigIntStats) => stats.nlink > 1n,
-  "has another name elsewhere, by a hard link",
-  `Copy it and name the copy. ${allowedBy("--allow-secret")}`
-] as const
 
 // From below the root to the file
 const checkSecrets = ({ shown }: Target, { real }: Ground, allowed: ReadonlySet<string>) =>
@@ -142,9 +131,11 @@ const placed = (ground: Ground, path: string, allowed: ReadonlySet<string>): Eff
     yield* checkReal(target, ground)
     yield* checkSecrets(target, ground, allowed)
     const stats = yield* asked(target.shown, ground.next, () => NodeFs.lstat(target.path, { bigint: true }))
-    const rules = allowed.has(basename(target.path).toLowerCase()) ? kinds : [...kinds, linked]
-    const wrong = rules.find(([is]) => is(stats))
-    if (wrong !== undefined) return yield* refused(`${target.shown} ${wrong[1]}`, wrong[2])
+    const [, wrong] = kinds.find(([is]) => is(stats)) ?? []
+    if (wrong !== undefined) return yield* refused(`${target.shown} ${wrong}`, ground.next)
+    if (stats.nlink > 1n && !allowed.has(basename(target.path).toLowerCase())) {
+      return yield* refused(`${target.shown} has another name, by a hard link`, `Name a copy. ${secretsAllowed}`)
+    }
     const { ctimeNs, mtimeNs, size } = stats
     return { ...target, within: ground.real, size: Number(size), dates: `${mtimeNs} ${ctimeNs}` }
   })
@@ -160,6 +151,9 @@ const targeted = (ground: Ground, path: string): Effect.Effect<Target, Refused> 
     return target
   })
 
+// How the kernel names what is open
+const byNumber = /\/proc\/self\/fd\/\d+\//g
+
 const openedIn = (ground: Ground, path: string): Effect.Effect<string, Refused, Scope.Scope> =>
   Effect.gen(function*() {
     const folder = folderOf({ path }, ground)
@@ -170,7 +164,6 @@ const openedIn = (ground: Ground, path: string): Effect.Effect<string, Refused, 
       asked(folder.shown, ground.next, () => NodeFs.open(folder.path, flags)),
       (handle) => Effect.promise(() => handle.close().catch(() => undefined))
     )
-    // the kernel's own name for it
     const open = `/proc/self/fd/${fd}`
     return (yield* asked(folder.shown, ground.next, () => NodeFs.realpath(open))) === folder.path
       ? join(open, basename(path))
@@ -225,7 +218,7 @@ export const make = (
       opened: (target) => Effect.flatMap(writable, (ground) => openedIn(ground, target)),
       counts: { roots: roots.length, downloads: Option.isSome(downloads) },
       shown: (sentence) =>
-        sentence.replace(ofMachine, (path) => {
+        sentence.replace(byNumber, "").replace(ofMachine, (path) => {
           const ground = all.find(({ real }) => isBelow(real, path))
           return ground === undefined ? "(a path of this machine)" : slashed(ground.real, path)
         })

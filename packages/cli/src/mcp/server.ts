@@ -9,6 +9,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
@@ -20,7 +21,7 @@ import { invalid } from "../options/invalidInput.js"
 import { loggedBy } from "../print/output.js"
 import * as Version from "../print/version.js"
 import { answered, failed, refusalOf } from "./answers.js"
-import { transport } from "./lines.js"
+import { Calling, transport } from "./lines.js"
 import type { Options } from "./options.js"
 import * as Roots from "./roots.js"
 import * as Tools from "./tools.js"
@@ -28,20 +29,14 @@ import * as Transfers from "./transfers.js"
 import { answerOf, type Progress } from "./waiting.js"
 
 const instructions =
-  "Moves files between this machine and the service by their paths: no content is ever in a message. upload takes a path " +
-  "below an allowed directory and gives an id; upload_status tells how it stands and waits for news, so call it until the " +
-  "state is done, failed or cancelled instead of sleeping. A transfer goes on between calls, and after a restart. The same " +
-  "file again gives the same id and is sent once; again: true sends it once more. list and file tell what the service has; " +
-  "download saves a file where the user has allowed it, and replaces nothing. A refusal has kind, reason and next: do what " +
-  "next says. tryLater means that the same call may work later (after retry_after seconds, if given), configuration that " +
-  "only the user can help. Call doctor when calls fail."
+  "Moves files between this machine and the service by their paths: no content is ever in a message. upload gives an id; " +
+  "upload_status tells how it stands and waits for news: call it until the state is done, failed or cancelled. A transfer " +
+  "goes on between calls, and after a restart. The same file again gives the same id and is sent once; again: true sends it " +
+  "once more. download saves a file where the user has allowed it, and replaces nothing. A refusal has kind, reason and " +
+  "next: do what next says. kind tryLater: the same call may work later (after retry_after seconds, if given); " +
+  "configuration: only the user can help. Call doctor when calls fail."
 
 const tasks = "io.modelcontextprotocol/tasks"
-
-const Calling = Schema.standardSchemaV1(Schema.Struct({
-  name: Schema.String,
-  arguments: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
-}))
 
 const OfTask = Schema.standardSchemaV1(Schema.Struct({ taskId: Schema.String }))
 
@@ -49,12 +44,12 @@ const OfTask = Schema.standardSchemaV1(Schema.Struct({ taskId: Schema.String }))
 const taskOf = (standing: Transfers.Standing) => {
   const { begun: { begunAt, id }, reached, state } = standing
   const answer = answerOf(standing)
+  const status = !Transfers.isOver(standing) ? "working" : state === "cancelled" ? "cancelled" : "completed"
   const result = reached?.why === undefined ? answered(answer) : failed(reached.why)
   return {
     taskId: id,
-    ...(state === "cancelled" ? { status: state } : Transfers.isOver(standing) ? { status: "completed", result } : {
-      status: "working"
-    }),
+    status,
+    result: status === "completed" ? result : undefined,
     statusMessage: answer.message,
     createdAt: new Date(begunAt).toISOString(),
     lastUpdatedAt: new Date(reached?.at ?? begunAt).toISOString(),
@@ -65,19 +60,12 @@ const taskOf = (standing: Transfers.Standing) => {
 }
 
 const progressOf = ({ mcpReq: { _meta, notify } }: ServerContext): Progress | undefined => {
-  const token = _meta?.progressToken
-  return token === undefined ? undefined : (standing) =>
-    Effect.promise(() =>
-      notify({
-        method: "notifications/progress",
-        params: {
-          progressToken: token,
-          progress: standing.moved,
-          ...(standing.size === undefined ? {} : { total: standing.size }),
-          message: answerOf(standing).message
-        }
-      }).catch(() => undefined)
-    )
+  const progressToken = _meta?.progressToken
+  return progressToken === undefined ? undefined : (standing) => {
+    const { message } = answerOf(standing)
+    const params = { progressToken, progress: standing.moved, total: standing.size, message }
+    return Effect.ignore(Effect.tryPromise(() => notify({ method: "notifications/progress", params })))
+  }
 }
 
 // What a client of 2026-07-28 says of itself in each request
@@ -137,14 +125,15 @@ export const session = (roots: Roots.Roots, service: string, input: Readable, ou
         Effect.catchAllDefect(() => Effect.succeed(failed(broken)))
       )
 
-    const standing = (id: string) =>
-      Effect.mapError(
-        transfers.standing(id),
-        ({ message }) => new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+    const ofTask = <A>(use: (standing: Transfers.Standing) => Effect.Effect<A>) => ({ taskId }: { taskId: string }) =>
+      run(Effect.either(Effect.flatMap(transfers.standing(taskId), use))).then(
+        Either.getOrThrowWith(({ message }) => new ProtocolError(ProtocolErrorCode.InvalidParams, message))
       )
+    const getTask = ofTask((standing) => Effect.succeed(taskOf(standing)))
+    const cancelTask = ofTask(({ begun: { id } }) => Effect.as(transfers.cancel(id), {}))
 
     const made = () => {
-      const capabilities = { tools: {}, extensions: { [tasks]: {} } }
+      const capabilities = { tools: { listChanged: false }, extensions: { [tasks]: {} } }
       const mcp = new McpServer({ name: "stevedore", version }, { capabilities, instructions })
       const { server } = mcp
       server.setRequestHandler("tools/list", () => ({
@@ -152,19 +141,11 @@ export const session = (roots: Roots.Roots, service: string, input: Readable, ou
       }))
       server.setRequestHandler(
         "tools/call",
-        { params: Calling },
+        { params: Schema.standardSchemaV1(Calling) },
         ({ arguments: args = {}, name }, context) => run(call(name, args, context), { signal: context.mcpReq.signal })
       )
-      server.setRequestHandler(
-        "tasks/get",
-        { params: OfTask },
-        ({ taskId }) => run(Effect.map(standing(taskId), taskOf))
-      )
-      server.setRequestHandler(
-        "tasks/cancel",
-        { params: OfTask },
-        ({ taskId }) => run(Effect.as(Effect.zipRight(standing(taskId), transfers.cancel(taskId)), {}))
-      )
+      server.setRequestHandler("tasks/get", { params: OfTask }, getTask)
+      server.setRequestHandler("tasks/cancel", { params: OfTask }, cancelTask)
       return mcp
     }
 

@@ -61,19 +61,12 @@ const issueOf = ({ _tag, message, path }: ParseResult.ArrayFormatterIssue): stri
 
 const unknownOf = (what: string, given: string, names: ReadonlyArray<string>): string => {
   const name = given.slice(0, 40)
-  const meant = nearest(name, names)
-  return `There is no ${what} ${name}${Option.isNone(meant) ? "" : ` (did you mean ${meant.value}?)`}`
-}
-
-// Those that change nothing may be called at any time; those that begin a transfer answer the second call as the first
-const hints = {
-  reads: { readOnlyHint: true, destructiveHint: false },
-  stops: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
-  begins: { readOnlyHint: false, destructiveHint: false, idempotentHint: true }
+  const meant = Option.map(nearest(name, names), (one) => ` (did you mean ${one}?)`)
+  return `There is no ${what} ${name}${Option.getOrElse(meant, () => "")}`
 }
 
 const tool = <A, I>(
-  does: keyof typeof hints,
+  does: "reads" | "begins" | "stops",
   description: string,
   input: Schema.Schema<A, I>,
   run: Run<A>
@@ -88,7 +81,7 @@ const tool = <A, I>(
     page: {
       description,
       inputSchema: { type: "object", properties, required, additionalProperties: false },
-      annotations: hints[does]
+      annotations: { readOnlyHint: does === "reads", destructiveHint: false, idempotentHint: true }
     },
     begins: does === "begins",
     call: (args, call) => {
@@ -116,17 +109,16 @@ export const make = (roots: Roots, transfers: Transfers): Readonly<Record<string
   const begun = (asking: Effect.Effect<Asked, Failure, Requirements>, { isGone, most, progress }: Call) =>
     Effect.acquireUseRelease(
       asking,
-      ({ id }) => wait(transfers, id, { most, isNewsEnough: progress === undefined, progress }),
-      ({ id, isNew }, exit) =>
+      ([id]) => wait(transfers, id, most, progress),
+      ([id, isNew], exit) =>
         isNew && Exit.isInterrupted(exit) ? Effect.unlessEffect(transfers.cancel(id), isGone) : Effect.void
     )
 
   return {
     upload: tool(
       "begins",
-      "Send a file of this machine to the service, whatever its size. Give its path: never read the file or put its content " +
-        "into a call. Answers with an id while the transfer goes on, also if this server restarts; then ask upload_status. " +
-        "The same file again gives the same id, and is not sent again.",
+      "Send a file of this machine to the service, whatever its size, by its path: never put its content into a call. Answers " +
+        "with an id while that goes on; then ask upload_status. The same file again gives the same id, and is sent once.",
       Schema.Struct({
         path: text("Path of one file below an allowed directory, such as interviews/anna.mp4. No links, no \"..\""),
         name: perhaps(text("Name at the service. Default: the file's own")),
@@ -142,11 +134,9 @@ export const make = (roots: Roots, transfers: Transfers): Readonly<Record<string
     ),
     upload_status: tool(
       "reads",
-      "How an upload or download stands: bytes, speed, time left, and the file's id once it is done. Waits for news, 10 " +
-        "seconds by default, so call it again instead of sleeping.",
-      Schema.Struct({ id, wait: perhaps(number(0, 20, "For how many seconds to wait for news")) }),
-      ({ id, wait: seconds = 10 }, { progress }) =>
-        wait(transfers, id, { most: Duration.seconds(seconds), isNewsEnough: true, progress })
+      "How an upload or download stands, and the file's id once it is done. Waits for news: call it again, do not sleep.",
+      Schema.Struct({ id, wait: perhaps(number(0, 20, "For how many seconds to wait for news. Default: 10")) }),
+      ({ id, wait: seconds = 10 }, { progress }) => wait(transfers, id, Duration.seconds(seconds), progress)
     ),
     cancel: tool(
       "stops",
@@ -176,18 +166,15 @@ export const make = (roots: Roots, transfers: Transfers): Readonly<Record<string
       Schema.Struct({ file_id: fileId }),
       ({ file_id }) =>
         Effect.map(Effect.flatMap(ServiceApi, (api) => api.file(file_id)), (record) => {
-          const { created_at, id, name = "no name", size, status = "no status", type } = record
-          const amount = size === undefined ? "" : `, ${size} bytes`
-          return {
-            message: `${id}: ${String(name).slice(0, 200)}${amount}, ${status}`,
-            ...Pages.recordOf({ id, name: record.name, type, size, status: record.status, created_at })
-          }
+          const { created_at, id, name, size, status, type } = record
+          const words = [id, name?.slice(0, 200), size === undefined ? undefined : `${size} bytes`, status]
+          const message = words.filter((word) => word !== undefined).join(", ")
+          return { message, ...Pages.recordOf({ id, name, type, size, status, created_at }) }
         })
     ),
     download: tool(
       "begins",
-      "Save a file of the service below the directory that the user has allowed for it. Never replaces a file. Answers with " +
-        "an id while the transfer goes on; then ask upload_status.",
+      "Save a file of the service where the user has allowed it. Replaces nothing. Answers as upload does.",
       Schema.Struct({
         file_id: fileId,
         path: perhaps(text("Path below that directory. Default: the file's own name"))
@@ -202,7 +189,7 @@ export const make = (roots: Roots, transfers: Transfers): Readonly<Record<string
     ),
     doctor: tool(
       "reads",
-      "Whether the service answers with this token, and what may be moved. Sends no file. Use it when calls fail.",
+      "Whether the service answers with this token, and what may be moved. Call it when calls fail.",
       Schema.Struct({}),
       () =>
         Effect.zipWith(projects.page({ pageSize: 1 }), transfers.running, (_, running) => ({

@@ -14,10 +14,10 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
-import { basename, dirname } from "node:path"
+import { basename } from "node:path"
 import * as HeldLedger from "../upload/heldLedger.js"
 import { madeSince } from "../upload/importing.js"
-import { refusalOf, Refused, refused } from "./answers.js"
+import { refusalOf, type Refused, refused } from "./answers.js"
 import * as Journal from "./journal.js"
 import { isThere, type Roots } from "./roots.js"
 
@@ -39,11 +39,8 @@ export interface Standing extends Moving, Journal.Known {
 /** The requirements of what moves files. */
 export type Requirements = Uploads.Requirements | ServiceApi
 
-/** A transfer that was asked for: whether it was begun by that, or an earlier one is the same. */
-export interface Asked {
-  readonly id: string
-  readonly isNew: boolean
-}
+/** A transfer that was asked for, and whether it was begun by that: an earlier one may be the same. */
+export type Asked = readonly [id: string, isNew: boolean]
 
 /** The transfers of one server. */
 export interface Transfers {
@@ -60,6 +57,8 @@ export interface Transfers {
 
 const filesAtOnce = 4
 
+const another = "Name another path: nothing is replaced."
+
 const lookEvery = Duration.seconds(2)
 
 export const isStanding = (value: object): value is Standing => "begun" in value
@@ -72,12 +71,6 @@ const keyOf = (wish: Journal.Wish): string =>
   wish.action === "upload"
     ? JSON.stringify([wish.path, wish.size, wish.dates, wish.name, wish.project])
     : wish.path
-
-const standingOf = (known: Journal.Known, moving: Moving | undefined): Standing => {
-  const { size } = known.begun.wish
-  const state = Journal.endOf(known) ?? (moving === undefined ? "waiting" : "moving")
-  return { ...known, state, ...(moving ?? { moved: state === "done" ? size ?? 0 : 0, size }) }
-}
 
 /** What agents have left unfinished at this service goes on at once. */
 export const make = (
@@ -100,10 +93,8 @@ export const make = (
         if (place.size !== size || place.dates !== dates) {
           return yield* refused(`${place.shown} has changed since the upload was asked for`, "Upload it again.")
         }
-        const source = yield* FileSource.fromEntry(
-          { name: place.shown, path, within: place.within },
-          { name: name ?? basename(path) }
-        )
+        const entry = { name: place.shown, path, within: place.within }
+        const source = yield* FileSource.fromEntry(entry, { name: name ?? basename(path) })
         const { ledger, settle } = yield* HeldLedger.make
         const handle = yield* Effect.provideService(Uploads.start(source), UploadLedger.UploadLedger, ledger)
         moving.set(
@@ -141,12 +132,7 @@ export const make = (
         const onProgress = (moved: number, of: Option.Option<number>) => {
           now = { moved, size: Option.getOrElse(of, () => size) }
         }
-        yield* Effect.mapError(NodeDownloads.toFile(file, open, { size, keep: true, onProgress }), (error) => {
-          const refusal = refusalOf(error)
-          return new Refused({
-            refusal: { ...refusal, reason: refusal.reason.replaceAll(dirname(open), dirname(path)) }
-          })
-        })
+        yield* NodeDownloads.toFile(file, open, { size, keep: true, onProgress })
         return file
       }).pipe(Effect.scoped)
 
@@ -176,24 +162,19 @@ export const make = (
         until: (all) => all.get(id)?.reached?.state === "cancelled"
       })
 
-    const begin = (id: string) =>
-      FiberMap.run(
-        fibers,
-        id,
-        Effect.interruptible(move(id)).pipe(
-          Effect.retry({ while: ({ _tag }) => _tag === "UploadLocked", schedule: Schedule.spaced(lookEvery) }),
-          Effect.catchAll((error) => {
-            const why = refusalOf(error)
-            return Effect.zipRight(
-              discard(id),
-              note({ id, state: "failed", why: { ...why, reason: roots.shown(why.reason) } })
-            )
-          }),
-          Effect.raceFirst(Effect.zipRight(stoppedElsewhere(id), discard(id))),
-          Effect.ensuring(Effect.sync(() => moving.delete(id)))
-        ),
-        { onlyIfMissing: true }
+    const begin = (id: string) => {
+      const all = Effect.interruptible(move(id)).pipe(
+        Effect.retry({ while: ({ _tag }) => _tag === "UploadLocked", schedule: Schedule.spaced(lookEvery) }),
+        Effect.catchAll((error) => {
+          const { reason, ...why } = refusalOf(error)
+          const failed = note({ id, state: "failed", why: { ...why, reason: roots.shown(reason) } })
+          return Effect.zipRight(discard(id), failed)
+        }),
+        Effect.raceFirst(Effect.zipRight(stoppedElsewhere(id), discard(id))),
+        Effect.ensuring(Effect.sync(() => moving.delete(id)))
       )
+      return FiberMap.run(fibers, id, all, { onlyIfMissing: true })
+    }
 
     const asked = (wish: Journal.Wish, same: Journal.Known | undefined) =>
       Effect.gen(function*() {
@@ -202,7 +183,7 @@ export const make = (
         if (same === undefined) yield* journal.add({ id, service, wish, begunAt })
         // one of another process, too: if that ends before it is done, it goes on here
         if (same === undefined || Journal.endOf(same) === undefined) yield* begin(id)
-        return { id, isNew: same === undefined }
+        return [id, same === undefined] as const
       })
 
     // The newest one with this key that is under way or done
@@ -222,7 +203,10 @@ export const make = (
         if (known === undefined) {
           return yield* refused(`There is no transfer ${id.slice(0, 40)}`, "Begin it again by upload or download.")
         }
-        return standingOf(known, yield* moving.get(id) ?? Effect.succeed(undefined))
+        const { size } = known.begun.wish
+        const now = yield* moving.get(id) ?? Effect.succeed(undefined)
+        const state = Journal.endOf(known) ?? (now === undefined ? "waiting" : "moving")
+        return { ...known, state, ...(now ?? { moved: state === "done" ? size ?? 0 : 0, size }) }
       })
 
     for (const [id, known] of yield* journal.known) {
@@ -243,11 +227,9 @@ export const make = (
         const isHere = yield* isThere(wish.path)
         if (isOfThis && (isUnderWay || isHere)) return yield* asked(wish, same)
         const name = basename(wish.path)
-        return isUnderWay
-          ? yield* refused(`${same.begun.id} downloads another file to ${name}`, "Name another path.")
-          : isHere
-          ? yield* refused(`${name} is there already`, "Name another path: nothing is replaced.")
-          : yield* asked(wish, undefined)
+        if (isUnderWay) return yield* refused(`${same.begun.id} downloads another file to ${name}`, another)
+        if (isHere) return yield* refused(`${name} is there already`, another)
+        return yield* asked(wish, undefined)
       }))
 
     return {

@@ -28,10 +28,11 @@ export const answerOf = ({ begun: { id }, moved, reached, secondsLeft, size, spe
     message: `${id} ${words[state]}${amount}${time}${where}${reason}`,
     id,
     state,
-    ...(size === undefined ? {} : { bytes: moved, size }),
-    ...(speed === undefined ? {} : { bytes_per_second: Math.round(speed) }),
-    ...(left === undefined ? {} : { seconds_left: left }),
-    ...(file === undefined ? {} : { file_id: file }),
+    bytes: size === undefined ? undefined : moved,
+    size,
+    bytes_per_second: speed === undefined ? undefined : Math.round(speed),
+    seconds_left: left,
+    file_id: file,
     ...why
   }
 }
@@ -43,15 +44,12 @@ export type Progress = (standing: Standing) => Effect.Effect<void>
 const newsOf = ({ moved, size = 0, state }: Standing): string =>
   `${state} ${Math.floor(Measure.percent(moved, size) / 10)}`
 
-/** How it stands once it is over, once there is news if that is enough, or after this time. */
+/** How it stands once it is over, or after this time. A client that does not hear of it is told of news at once. */
 export const wait = (
   { standing }: Pick<Transfers, "standing">,
   id: string,
-  { isNewsEnough, most, progress }: {
-    readonly most: Duration.DurationInput
-    readonly isNewsEnough: boolean
-    readonly progress: Progress | undefined
-  }
+  most: Duration.DurationInput,
+  progress?: Progress
 ): Effect.Effect<Standing, Refused> =>
   Effect.gen(function*() {
     const first = yield* standing(id)
@@ -63,7 +61,7 @@ export const wait = (
         told = { at, moved: now.moved }
         yield* progress(now)
       })
-    const isEnough = (now: Standing) => isOver(now) || isNewsEnough && newsOf(now) !== newsOf(first)
+    const isEnough = (now: Standing) => isOver(now) || progress === undefined && newsOf(now) !== newsOf(first)
     yield* Effect.repeat(Effect.delay(Effect.tap(standing(id), tell), "100 millis"), { until: isEnough }).pipe(
       Effect.timeoutOption(most),
       Effect.unless(() => isOver(first))

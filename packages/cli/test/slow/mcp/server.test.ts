@@ -1,8 +1,10 @@
+import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
+import * as FaultScript from "@stevedore/testing/FaultScript"
 import * as SandboxLayer from "@stevedore/testing/SandboxLayer"
 import { Effect, FastCheck as fc, Layer } from "effect"
-import { directories, opened } from "../../support/mcpSession.js"
+import { directories, opened, type Session } from "../../support/mcpSession.js"
 
 const live = Layer.mergeAll(NodeContext.layer, Layer.orDie(SandboxLayer.memory()))
 
@@ -84,5 +86,97 @@ describe("a session", () => {
         yield* ended
       }).pipe(Effect.scoped, Effect.provide(live), Effect.timeout("20 seconds")),
     { fastCheck: { numRuns: sessions }, timeout: 300_000 }
+  )
+
+  const withTasks = {
+    ...envelope,
+    "io.modelcontextprotocol/clientCapabilities": { extensions: { "io.modelcontextprotocol/tasks": {} } }
+  }
+
+  const slow = SandboxLayer.memory({ faults: FaultScript.on("put").always().delay("3 seconds") })
+
+  it.scopedLive(
+    "makes a long transfer a task of a client that takes tasks, and of no other",
+    () =>
+      Effect.gen(function*() {
+        const { root, roots } = yield* directories
+        const fs = yield* FileSystem.FileSystem
+        for (const name of ["one", "other"]) yield* fs.writeFileString(`${root}/${name}`, "content")
+        const { ask } = yield* opened(roots)
+        const upload = (id: string, path: string, _meta: object) =>
+          Effect.map(
+            ask(id, "tools/call", { name: "upload", arguments: { path }, _meta }),
+            ({ result }) => result ?? {}
+          )
+        const get = (taskId: unknown) =>
+          Effect.map(
+            ask(`get ${Math.random()}`, "tasks/get", { taskId, _meta: withTasks }),
+            ({ error, result }): Readonly<Record<string, unknown>> => result ?? { code: error?.code }
+          )
+        const task = yield* upload("1", "one", withTasks)
+        assert.include(task, { resultType: "task", status: "working", ttlMs: null })
+        const taskId = task["taskId"]
+        assert.include(yield* get(taskId), { taskId, status: "working" })
+        const answer = yield* upload("2", "one", envelope)
+        assert.include(answer.structuredContent, { id: taskId, state: "moving" })
+        const done = yield* Effect.repeat(get(taskId), { until: ({ status }) => status !== "working" })
+        assert.include(done, { taskId, status: "completed" })
+        assert.match(JSON.stringify(done["result"]), /"state":"done".*"isError":false/)
+        // the same file again is done at once
+        assert.include((yield* upload("3", "one", withTasks)).structuredContent, { id: taskId, state: "done" })
+
+        const other = (yield* upload("4", "other", withTasks))["taskId"]
+        assert.isDefined((yield* ask("5", "tasks/cancel", { taskId: other, _meta: withTasks })).result)
+        assert.include(yield* get(other), { status: "cancelled" })
+        assert.include(yield* get("nothing"), { code: -32602 })
+      }).pipe(Effect.provide(Layer.mergeAll(NodeContext.layer, Layer.orDie(slow)))),
+    60_000
+  )
+
+  it.scopedLive(
+    "stops what a cancelled call has begun, and keeps what the end of its input interrupts",
+    () =>
+      Effect.gen(function*() {
+        const { root, roots } = yield* directories
+        const fs = yield* FileSystem.FileSystem
+        for (const name of ["one", "other"]) yield* fs.writeFileString(`${root}/${name}`, "content")
+        const begun = (path: string, use: (session: Session) => Effect.Effect<unknown>) =>
+          Effect.scoped(Effect.gen(function*() {
+            const session = yield* opened(roots)
+            yield* session.greet
+            const params = { name: "upload", arguments: { path }, _meta: { progressToken: path } }
+            yield* Effect.fork(session.ask("call", "tools/call", params))
+            const isTold = () => session.answers.some(({ method }) => method === "notifications/progress")
+            yield* Effect.repeat(Effect.sleep("50 millis"), { until: isTold })
+            yield* use(session)
+          }))
+        const stateOf = (path: string) =>
+          Effect.scoped(Effect.gen(function*() {
+            const { ask, greet } = yield* opened(roots)
+            yield* greet
+            const { result } = yield* ask("again", "tools/call", { name: "upload", arguments: { path } })
+            return result?.structuredContent ?? {}
+          }))
+        const idOf = (session: Session) => /upload-\w+/.exec(JSON.stringify(session.answers))?.[0]
+        let cancelled: string | undefined
+        yield* begun("one", (session) =>
+          Effect.gen(function*() {
+            cancelled = idOf(session)
+            yield* session.tell("notifications/cancelled", { requestId: "call" })
+            const params = { name: "upload_status", arguments: { id: cancelled, wait: 20 } }
+            const { result } = yield* session.ask("status", "tools/call", params)
+            assert.include(result?.structuredContent, { state: "cancelled" })
+          }))
+        assert.notStrictEqual((yield* stateOf("one"))["id"], cancelled)
+        let ended: string | undefined
+        yield* begun("other", (session) =>
+          Effect.suspend(() => {
+            ended = idOf(session)
+            return session.ended
+          }))
+        assert.isDefined(ended)
+        assert.strictEqual((yield* stateOf("other"))["id"], ended)
+      }).pipe(Effect.provide(Layer.mergeAll(NodeContext.layer, Layer.orDie(slow)))),
+    60_000
   )
 })
