@@ -1,4 +1,8 @@
 import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { Client } from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js"
+import { StdioClientTransport as StdioClientTransport1 } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -99,9 +103,7 @@ describe("the command as it is packed", () => {
         "@effect/sql",
         "@effect/sql-libsql",
         "@effect/sql-pg",
-        "@effect/experimental",
-        "@effect/ai",
-        "@effect/rpc"
+        "@effect/experimental"
       ])
     })
     mkdirSync(join(project, "folder"))
@@ -139,6 +141,33 @@ describe("the command as it is packed", () => {
     assert.strictEqual(status, code, `${words}\n${stdout}${stderr}`)
     assert.match(stdout + stderr, says)
     file ||= /^\w{22}/m.exec(stdout)?.[0] ?? ""
+  })
+
+  it.each([
+    ["by the handshake", {}],
+    ["by negotiation", { versionNegotiation: { mode: "auto" as const } }],
+    ["pinned to 2026-07-28", { versionNegotiation: { mode: { pin: "2026-07-28" } } }],
+    ["of 1.x", undefined]
+  ])("mcp speaks with the official client, %s", async (_, options) => {
+    const given = {
+      command: process.execPath,
+      args: [join(project, command), "mcp", "--root", join(project, "folder")],
+      env: { XDG_STATE_HOME: join(folder, "state"), XDG_CACHE_HOME: join(folder, "cache"), ...variables }
+    }
+    const doctor = { name: "doctor", arguments: {} }
+    const start = performance.now()
+    if (options === undefined) {
+      const client = new Client1({ name: "test", version: "1.0.0" })
+      await client.connect(new StdioClientTransport1(given))
+      assert.include(await client.callTool(doctor), { isError: false })
+      await client.close()
+    } else {
+      const client = new Client({ name: "test", version: "1.0.0" }, options)
+      await client.connect(new StdioClientTransport(given))
+      assert.include(await client.callTool(doctor), { isError: false })
+      await client.close()
+    }
+    assert.isBelow(performance.now() - start, 20_000)
   })
 
   describe.each(nodes)("on Node %s", (wanted) => {
