@@ -4,8 +4,8 @@
  */
 import type * as ErrorKind from "@stevedore/core/ErrorKind"
 import type { Failure, Item, Limits, Refusal, Totals } from "./queue/model.js"
-import { english } from "./words/english.js"
-import type { Message, MessageKey, Reason, Words } from "./words/model.js"
+import { bytes, formatOf, say, text, types, unit } from "./words/format.js"
+import type { Reason, Words } from "./words/model.js"
 
 /**
  * What a language has words for.
@@ -13,6 +13,8 @@ import type { Message, MessageKey, Reason, Words } from "./words/model.js"
  * @category models
  */
 export type * from "./words/model.js"
+
+export { bytes, limits, load, say, text, types } from "./words/format.js"
 
 /**
  * The tag of an error of `@stevedore/core`.
@@ -86,69 +88,6 @@ const refusals: { readonly [reason in Refusal["reason"]]: Reason } = {
 
 const isIn = <K extends string>(table: Readonly<Record<K, Reason>>, key: string): key is K => Object.hasOwn(table, key)
 
-type Values = Readonly<Record<string, string | number>>
-
-/** One for each language and options: to make one takes longer than to use it for a whole row. */
-const formats = new Map<string, Intl.NumberFormat>()
-
-const formatOf = (language: string, options: Intl.NumberFormatOptions = {}): Intl.NumberFormat => {
-  const key = language + JSON.stringify(options)
-  const format = formats.get(key) ?? new Intl.NumberFormat(language, options)
-  formats.set(key, format)
-  return format
-}
-
-/**
- * A message with its values. Numbers are formatted, and `count` chooses the plural.
- *
- * @category formatting
- */
-export const text = ({ language }: Pick<Words, "language">, message: Message, values: Values = {}): string => {
-  const { count } = values
-  const template = typeof message === "string"
-    ? message
-    : message[new Intl.PluralRules(language).select(Number(count))] ?? message.other
-  return template.replace(/\{(\w+)\}/g, (whole, key: string) => {
-    const value = values[key] ?? whole
-    return typeof value === "number" ? formatOf(language).format(value) : value
-  })
-}
-
-/**
- * The message for a key.
- *
- * @category formatting
- */
-export const say = (words: Words, key: MessageKey, values?: Values): string => text(words, words.messages[key], values)
-
-const unit = (language: string, name: string, unitDisplay: "short" | "long", digits: number) =>
-  formatOf(language, {
-    style: "unit",
-    unit: name,
-    unitDisplay,
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits
-  })
-
-const units = ["kilobyte", "megabyte", "gigabyte", "terabyte"]
-
-/**
- * A number of bytes, such as `5.2 MB`, in units of 1000.
- *
- * @category formatting
- */
-export const bytes = ({ language }: Pick<Words, "language">, count: number): string => {
-  if (count < 1000) return unit(language, "byte", "long", 0).format(count)
-  let value = count / 1000
-  let index = 0
-  // a value that rounds to a thousand of one unit is one of the next
-  while (value >= 999.5 && index < units.length - 1) {
-    value /= 1000
-    index++
-  }
-  return unit(language, units[index] ?? "byte", "short", value < 9.95 ? 1 : 0).format(value)
-}
-
 /**
  * The time that is left, such as `3 minutes left`.
  *
@@ -212,8 +151,11 @@ const plainName = (words: Words, whole: string): string =>
  */
 export const nameInParts = (words: Words, whole: string): readonly [start: string, end: string] => {
   const name = plainName(words, whole)
-  const [end = ""] = /[\s_/.(\p{Pd}].{3,12}$/u.exec(name) ?? /.{8}$/u.exec(name) ?? []
-  return name.length <= 12 ? [name, ""] : [name.slice(0, name.length - end.length), end]
+  // the end is at most half of it
+  const { length } = Array.from(name)
+  const between = new RegExp(`[\\s_/.(\\p{Pd}].{3,${Math.max(3, Math.min(12, Math.floor(length / 2) - 1))}}$`, "u")
+  const [end = ""] = between.exec(name) ?? /.{6}$/u.exec(name) ?? []
+  return length <= 12 ? [name, ""] : [name.slice(0, name.length - end.length), end]
 }
 
 /**
@@ -229,7 +171,7 @@ export const refusal = (
   text(words, words.reasons[refusals[reason]], {
     size: bytes(words, size),
     limit: bytes(words, (reason === "TotalTooLarge" ? limits.total : limits.size) ?? 10_000_000_000),
-    types: (limits.accept ?? []).join(", "),
+    types: types(words, limits.accept ?? []),
     count: limits.files ?? 0
   })
 
@@ -307,6 +249,8 @@ export const state = (words: Words, item: Item): string => {
   const size = bytes(words, item.size)
   const amount = say(words, "amount", { sent: bytes(words, item.sent), size })
   switch (item.state) {
+    case "ready":
+      return size
     case "queued":
       return joined(size, say(words, item.sent > 0 ? "queuedAgain" : "queued"))
     case "preparing":
@@ -342,6 +286,7 @@ export const state = (words: Words, item: Item): string => {
 
 const progressWords = (words: Words, item: Item): string | undefined => {
   if (item.state === "needs-file") return say(words, "waitsForFile")
+  if (item.state === "ready") return undefined
   if (item.state !== "uploading") return say(words, item.state === "completed" ? "uploaded" : item.state)
   if (item.stalled) return say(words, "stalled")
   return item.secondsLeft === undefined ? undefined : timeLeft(words, item.secondsLeft)
@@ -384,6 +329,7 @@ export const announcement = (words: Words, now: Totals): string => {
   const counts = { done: now.completed, count: now.files, failed: now.failed }
   switch (now.state) {
     case "idle":
+    case "ready":
       return ""
     case "paused":
       return say(words, "arePaused")
@@ -395,34 +341,5 @@ export const announcement = (words: Words, now: Totals): string => {
       return quarter === 0
         ? say(words, "isUploading", counts)
         : say(words, "isAt", { percent: percentage(words, { sent: quarter, size: 100 }) })
-  }
-}
-
-/**
- * Loads the words of a language, such as `de-CH`, when they are needed. English, German, Spanish, French, Japanese and
- * Arabic are known; for others, these are English.
- *
- * @category languages
- */
-export const load = async (language: string): Promise<Words> => {
-  const known = await loaded(language.toLowerCase().split("-")[0])
-  // of the region are the numbers and times
-  return known.language === language.split("-")[0]?.toLowerCase() ? { ...known, language } : known
-}
-
-const loaded = async (language: string | undefined): Promise<Words> => {
-  switch (language) {
-    case "de":
-      return (await import("./words/german.js")).german
-    case "es":
-      return (await import("./words/spanish.js")).spanish
-    case "fr":
-      return (await import("./words/french.js")).french
-    case "ja":
-      return (await import("./words/japanese.js")).japanese
-    case "ar":
-      return (await import("./words/arabic.js")).arabic
-    default:
-      return english
   }
 }

@@ -414,7 +414,7 @@ describe("UploadQueue", () => {
       assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
     }).pipe(Effect.provide(interrupted)))
 
-  it.scoped("fails an unfinished upload whose connection breaks, and resumes it on a retry", () =>
+  it.scoped("fails an unfinished upload that storage refuses, and resumes it on a retry", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)
       const { left, queue } = yield* offering(original)
@@ -423,7 +423,7 @@ describe("UploadQueue", () => {
       const { items: [failed], unfinished } = yield* until(queue, isDone)
       // what needs no file has none to restore
       assert.deepInclude(failed, { state: "failed", kept: false })
-      assert.strictEqual(failed?.error?.tag, "ConnectionFailed")
+      assert.strictEqual(failed?.error?.tag, "StorageUnavailable")
       assert.deepStrictEqual(unfinished, [])
       queue.retry()
       const { items: [completed] } = yield* until(queue, isDone)
@@ -436,7 +436,7 @@ describe("UploadQueue", () => {
         SandboxLayer.memory({
           minimumPartSize: MiB,
           faults: FaultScript.on("putPart").part(3).stall("connect")
-            .and(FaultScript.on("putPart").part(4).loseAnswer())
+            .and(FaultScript.on("putPart").part(4).answer(503))
         })
       ),
       Layer.succeed(FileHandles.FileHandles, {
@@ -793,7 +793,30 @@ describe("UploadQueue", () => {
     }).pipe(Effect.provide(onDisk.pipe(
       Layer.provideMerge(SandboxLayer.memory({
         minimumPartSize: MiB,
-        faults: FaultScript.on("putPart").part(3).after(1).reset()
+        faults: FaultScript.on("putPart").part(3).after(1).answer(503)
+      })),
+      Layer.provideMerge(RetryPolicy.none)
+    ))))
+
+  it.scoped("waits for a line that was lost, says so, and goes on by itself without sending twice what arrived", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(inParts)
+      queue.add([file("large.bin", 20 * MiB)])
+      const { items: [waiting] } = yield* until(queue, ({ items }) => items[0]?.waitingFor === "network")
+      assert.include(["preparing", "uploading"], waiting?.state)
+      assert.isAbove(waiting?.retryIn ?? 0, 0)
+      const { items: [completed] } = yield* until(queue, isDone)
+      assert.strictEqual(completed?.state, "completed")
+      const { requests } = yield* Sandbox.report
+      assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+      assert.lengthOf(
+        requests.filter(({ operation, part, status }) => operation === "putPart" && part === 1 && status === 200),
+        1
+      )
+    }).pipe(Effect.provide(onDisk.pipe(
+      Layer.provideMerge(SandboxLayer.memory({
+        minimumPartSize: MiB,
+        faults: FaultScript.on("putPart").part(3).times(3).reset()
       })),
       Layer.provideMerge(RetryPolicy.none)
     ))))

@@ -51,6 +51,14 @@ describe("the element", () => {
     }
   })
 
+  it("has its place to drop and its words in at most 11 kB", () => {
+    const shell = Array.from(scripts.keys()).find((name) => name.includes("/shell-")) ?? ""
+    const names = new Set([...withImports("assets/stdin.js"), ...withImports(shell)])
+    const bytes = Array.from(names, (name) => scripts.get(name)?.gzipped ?? Infinity).reduce((sum, one) => sum + one)
+    assert.isAbove(names.size, 2)
+    assert.isBelow(bytes, 11_000)
+  })
+
   it("loads what uploads, and each language, in scripts of their own", () => {
     const all = Array.from(scripts.values())
     for (const part of ["src/UploadQueue.ts", "words/german.ts", "words/arabic.ts"]) {

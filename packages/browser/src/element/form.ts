@@ -1,5 +1,6 @@
 import type { Existing, Snapshot } from "../queue/model.js"
-import * as Words from "../words.js"
+import { say } from "../words/format.js"
+import type { MessageKey, Words } from "../words/model.js"
 import { make } from "./dom.js"
 import type { StevedoreUpload } from "./model.js"
 
@@ -23,7 +24,7 @@ const restoredFrom = (state: unknown): ReadonlyArray<Existing> => {
 export const makeForm = (
   host: StevedoreUpload,
   internals: ElementInternals,
-  words: Words.Words,
+  words: Words,
   anchor: HTMLElement
 ) => {
   const line = make("p", { class: "error", part: "error", role: "alert", hidden: "" })
@@ -31,9 +32,9 @@ export const makeForm = (
   const faultOf = (
     snapshot: Snapshot | undefined,
     uploaded: ReadonlyArray<Existing>
-  ): readonly [ValidityStateFlags, key?: Words.MessageKey] => {
+  ): readonly [ValidityStateFlags, key?: MessageKey] => {
     const { failed = 0, state } = snapshot?.totals ?? {}
-    if (state === "uploading" || state === "paused") return [{ customError: true }, "formBusy"]
+    if (state === "uploading" || state === "paused" || state === "ready") return [{ customError: true }, "formBusy"]
     if (failed > 0) return [{ customError: true }, "formFailed"]
     return host.hasAttribute("required") && uploaded.length === 0 ? [{ valueMissing: true }, "formEmpty"] : [{}]
   }
@@ -43,11 +44,14 @@ export const makeForm = (
     event.preventDefault()
     line.textContent = internals.validationMessage
     line.hidden = false
-    if (internals.form?.querySelector(":invalid") === host) anchor.focus()
+    const isInvalid = (element: Element) => element.matches(":invalid:not(fieldset, object)")
+    if (Array.from(internals.form?.elements ?? []).find(isInvalid) === host) anchor.focus()
   })
 
   return {
     line,
+    /** What has the focus of the element. */
+    anchor,
     restoredFrom,
     show: (snapshot: Snapshot | undefined): void => {
       const uploaded = uploadedOf(snapshot)
@@ -56,7 +60,7 @@ export const makeForm = (
       if (name !== null) { for (const { id } of uploaded) data.append(name, id) }
       internals.setFormValue(data, JSON.stringify(uploaded))
       const [flags, key] = faultOf(snapshot, uploaded)
-      internals.setValidity(flags, key === undefined ? "" : Words.say(words, key), anchor)
+      internals.setValidity(flags, key === undefined ? "" : say(words, key), anchor)
       if (key === undefined) line.hidden = true
     }
   }

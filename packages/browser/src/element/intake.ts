@@ -28,13 +28,19 @@ const listed = (reader: FileSystemDirectoryReader): Promise<ReadonlyArray<FileSy
 const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile
 const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory
 
+/** What systems leave in folders, and no visitor means. */
+const isLitter = (name: string): boolean =>
+  /\/(\.DS_Store|\.localized|Thumbs\.db|desktop\.ini|\.git(keep|ignore)|\._[^/]*)$/i.test(name)
+
 const pathOf = (entry: FileSystemEntry): string => entry.fullPath.replace(/^\//, "")
 
 // An entry that cannot be read does not keep the others from being added.
 const within = async (entry: FileSystemEntry): Promise<Intake> => {
   const found: Array<Intake> = []
   try {
-    if (isFile(entry)) found.push(taken([{ file: await fileOf(entry), name: pathOf(entry) }]))
+    if (isFile(entry) && !isLitter(pathOf(entry))) {
+      found.push(taken([{ file: await fileOf(entry), name: pathOf(entry) }]))
+    }
     if (isFolder(entry)) {
       const reader = entry.createReader()
       // a browser lists a hundred entries at a time
@@ -55,7 +61,7 @@ const intakeOfOne = async ({ entry, file, handle }: Arrival): Promise<Intake> =>
     const found = await within(entry)
     return found.additions.length + found.refused.length === 0 ? refused(pathOf(entry), "emptyFolder") : found
   }
-  if (file === null) return taken([])
+  if (file === null || isLitter(file.webkitRelativePath)) return taken([])
   const given = await handle ?? null
   return taken([isFileHandle(given) ? { file, handle: given } : { file }])
 }

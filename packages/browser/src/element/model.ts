@@ -32,11 +32,15 @@ export interface Details {
   readonly refused: { readonly refused: ReadonlyArray<ElementRefusal> }
   /** A file is uploaded; `item.result` is its record. */
   readonly completed: { readonly item: Item }
+  /** Also a file that was handed over while the page could not load what uploads: its `error.tag` is `NotLoaded`. */
   readonly failed: { readonly item: Item }
   readonly paused: { readonly item: Item }
   /** An item was taken out of the list. */
   readonly removed: { readonly item: Item }
-  /** Other files are uploaded now than before: their ids, and all that is known of them and of the others. */
+  /**
+   * Other files are uploaded now than before, or than the element knew when it was shown: their ids, and all that is known
+   * of them and of the others.
+   */
   readonly changed: { readonly value: ReadonlyArray<string>; readonly snapshot: Snapshot }
   /** Nothing proceeds on its own any more. */
   readonly idle: { readonly totals: Totals }
@@ -45,18 +49,39 @@ export interface Details {
 type Listener<Event> = (event: Event) => void
 
 /**
- * The element. Set its properties before the first file is added.
+ * The element. Each attribute is also a property, and takes effect at once.
  *
  * @category models
  */
 export interface StevedoreUpload extends HTMLElement {
+  name: string
+  accept: string
+  disabled: boolean
+  required: boolean
+  /** Whether more than one file is taken; `false` sets `max-files` to 1. */
+  multiple: boolean
+  wholePage: boolean
+  baseUrl: string
+  /**
+   * The identity of the list, such as `ada/invoice-7/photos`. Elements with the same one show one list, at once or one after
+   * the other, and what an earlier page left is offered only there. Without one, the list is the element's own.
+   */
+  queueName: string
+  maxFiles: string
+  maxSize: string
+  maxTotal: string
+  files: string
+  autostart: string
+  readonly type: "file"
+
   /** What is accepted. These go before the attributes `accept`, `max-files`, `max-size` and `max-total`. */
   limits: Limits | undefined
   /**
    * What travels with each file to the hooks of your server, as it is when the file is added. Goes before the attribute
    * `metadata`, which is JSON.
    */
-  metadata: Metadata | undefined
+  get metadata(): Metadata | undefined
+  set metadata(metadata: Metadata | string | undefined)
   /** Options for each upload. */
   upload: Options["upload"]
   /** Defaults to those of the closest `lang`, as `load` of `@stevedore/browser/words` has them. */
@@ -66,17 +91,27 @@ export interface StevedoreUpload extends HTMLElement {
   /** The link to an uploaded file, to be opened and copied. */
   linkOf: ((item: Item) => string | undefined) | undefined
   /**
-   * The queue that the element shows: one of the application's own, or else one that is made once it is needed. It outlives
-   * the element, and the next one with the same `base-url`, `name`, limits and `layer` shows it again: `dispose` ends it.
+   * The queue that the element shows: one of the application's own, or else one that is made once it is needed. What runs in
+   * it outlives the element, and an element with the same `queue-name` shows it again: `dispose` ends it.
    */
   queue: OwnedUploadQueue | undefined
-  /** Files that were uploaded before: the list begins with them, and so does a reset of the form. */
+  /**
+   * Files that were uploaded before: the list begins with them, and so does a reset of the form. Other ids replace those
+   * before; with the same ids, what the visitor removed stays removed.
+   */
   existing: ReadonlyArray<Existing> | undefined
-  /** The ids of the files that are uploaded. With a `name`, they are what the form has under this name. */
-  readonly value: ReadonlyArray<string>
+  /**
+   * The ids of the files that are uploaded. With a `name`, they are what the form has under this name. Other ids than were
+   * set before replace all of them.
+   */
+  value: ReadonlyArray<string>
   readonly form: HTMLFormElement | null
+  readonly labels: NodeList
   readonly validity: ValidityState
   readonly validationMessage: string
+  readonly willValidate: boolean
+  /** Keeps the form from being sent, for a reason of the application's own; an empty one does not. */
+  setCustomValidity(message: string): void
   /** Whether the form can be sent: no upload runs, waits or has failed, and one is there if it is `required`. */
   checkValidity(): boolean
   reportValidity(): boolean
@@ -113,13 +148,15 @@ export interface StevedoreUpload extends HTMLElement {
  */
 export interface ElementAttributes {
   readonly "base-url"?: string | undefined
+  readonly "queue-name"?: string | undefined
   readonly name?: string | undefined
   readonly accept?: string | undefined
   readonly "max-files"?: number | string | undefined
   readonly "max-size"?: number | string | undefined
   readonly "max-total"?: number | string | undefined
   readonly files?: number | string | undefined
-  readonly autostart?: "true" | "false" | undefined
+  readonly autostart?: "true" | "false" | boolean | undefined
+  readonly multiple?: boolean | undefined
   readonly required?: boolean | undefined
   readonly disabled?: boolean | undefined
   readonly "whole-page"?: boolean | "" | undefined
@@ -131,7 +168,10 @@ export interface ElementAttributes {
  * @category frameworks
  */
 export type ElementProperties = Partial<
-  Pick<StevedoreUpload, "limits" | "metadata" | "upload" | "words" | "layer" | "linkOf" | "queue" | "existing">
+  Pick<
+    StevedoreUpload,
+    "limits" | "metadata" | "upload" | "words" | "layer" | "linkOf" | "queue" | "existing" | "value"
+  >
 >
 
 /**

@@ -37,3 +37,26 @@ export const makeRefusals = (words: Words.Words, onDismiss: () => void) => {
   }
   return { element: box, show }
 }
+
+/** Says what was taken out, and brings it back for as long as that is possible. */
+export const makeUndo = (words: Words.Words) => {
+  let left: ReturnType<typeof setTimeout> | undefined
+  const box = make("div", { id: "removed", part: "removed", hidden: "" })
+  return {
+    element: box,
+    show: (name: string, undo: () => void): void => {
+      const hide = () => {
+        box.hidden = true
+      }
+      const [before = "", after = ""] = Words.say(words, "removed").split("{name}")
+      const back = button({}, () => {
+        undo()
+        hide()
+      }, Words.say(words, "undo"))
+      box.replaceChildren(before, make("bdi", {}, Words.nameOf(words, name)), `${after} `, back)
+      box.hidden = false
+      clearTimeout(left)
+      left = setTimeout(hide, 5000)
+    }
+  }
+}

@@ -6,9 +6,6 @@ import { button, icon, make as element } from "./dom.js"
 import { pictureOf } from "./picture.js"
 
 export interface Row {
-  readonly element: HTMLLIElement
-  /** Whether it shows something else. */
-  readonly isBehind: (item: Item) => boolean
   readonly update: (item: Item) => void
   /** Focuses the first enabled button. */
   readonly focus: () => void
@@ -16,12 +13,12 @@ export interface Row {
 
 /** What all rows share. */
 export interface Rows {
-  readonly queue: Pick<UploadQueue, "pause" | "resume" | "retry" | "cancel" | "remove">
+  readonly queue: Pick<UploadQueue, "pause" | "resume" | "retry" | "cancel">
   readonly words: Words.Words
-  readonly limits: Limits
+  readonly limits: () => Limits
   readonly giveFile: (item: Item) => void
-  /** The file of an item that was just added. */
-  readonly fileOf: (item: Item) => Blob | undefined
+  /** Takes it out of the list. */
+  readonly takeOut: (item: Item) => void
   readonly linkOf: (item: Item) => string | undefined
   readonly announce: (words: string) => void
 }
@@ -50,12 +47,21 @@ const iconButton = (act: () => void) => {
   }
 }
 
+const isIdle = ({ state }: Item): boolean => state === "ready" || state === "needs-file"
+
 const isOver = ({ state }: Item): boolean => state === "completed" || state === "cancelled" || state === "failed"
+
+const refusedForGood: ReadonlyArray<number | undefined> = [403, 413, 415, 422]
+
+/** Whether another try would fail as this one: the application has refused the file. */
+export const isFinal = ({ error: { operation, reason, status } = { tag: "", message: "" } }: Item): boolean =>
+  status === 413 || operation !== undefined
+    && (refusedForGood.includes(status) || status === 409 && reason !== undefined)
 
 /** Whether a retry of a failed item needs its file again. */
 const needsFile = ({ error }: Item): boolean => error?.tag === "SourceChanged" || error?.tag === "SourceUnreadable"
 
-export const make = (first: Item, rows: Rows): Row => {
+export const make = (row: HTMLLIElement, first: Item, file: Blob | undefined, rows: Rows): Row => {
   const { queue, words } = rows
   const { id } = first
   let current: Item | undefined
@@ -64,11 +70,12 @@ export const make = (first: Item, rows: Rows): Row => {
   const [start, end] = [element("span"), element("span")]
   const name = element("p", { class: "name", part: "name" }, element("bdi", {}, start, end))
   const state = element("p", { class: "state", part: "state" })
-  const error = element("p", { class: "error", part: "error", role: "alert" })
+  const error = element("p", { class: "error", part: "error", role: "alert", dir: "auto" })
   const link = element("p", { class: "link" })
   const bar = makeBar()
   const go = iconButton(() => {
     switch (current?.state) {
+      case "ready":
       case "paused":
         return queue.resume(id)
       case "failed":
@@ -81,13 +88,14 @@ export const make = (first: Item, rows: Rows): Row => {
         return queue.pause(id)
     }
   })
-  const stop = iconButton(() =>
-    current !== undefined && (isOver(current) || current.state === "needs-file") ? queue.remove(id) : queue.cancel(id)
-  )
-  const row = element(
-    "li",
-    { part: "row" },
-    pictureOf(first, rows.fileOf(first)),
+  const stop = iconButton(() => {
+    if (current === undefined) return
+    // what has nothing to lose stays in the list, to be uploaded after all
+    if (isOver(current) || isIdle(current) || current.sent > 0) rows.takeOut(current)
+    else queue.cancel(id)
+  })
+  row.replaceChildren(
+    pictureOf(first, file),
     element("div", { class: "words" }, name, state, error, link),
     element("div", { class: "actions" }, go.element, stop.element),
     bar.element
@@ -101,9 +109,12 @@ export const make = (first: Item, rows: Rows): Row => {
 
   const showGo = (item: Item, called: string): void => {
     switch (item.state) {
+      case "ready":
+        return go.show("resume", say("upload", called))
       case "paused":
         return go.show("resume", say("resume", called))
       case "failed":
+        if (isFinal(item)) return hideGo()
         return needsFile(item)
           ? go.show("choose", say("choose", called), say("chooseShort"))
           : go.show("retry", say("retry", called), say("retryShort"))
@@ -141,13 +152,10 @@ export const make = (first: Item, rows: Rows): Row => {
   }
 
   return {
-    element: row,
-    isBehind: (item) => item !== current,
     update: (item) => {
       const before = current
       current = item
       const called = Words.nameOf(words, item.name)
-      row.dataset["state"] = item.state
       if (before?.name !== item.name) {
         const parts = Words.nameInParts(words, item.name)
         start.textContent = parts[0]
@@ -158,7 +166,7 @@ export const make = (first: Item, rows: Rows): Row => {
       state.textContent = unbroken(
         item.state === "completed" ? Words.bytes(words, item.size) : Words.state(words, item)
       )
-      const told = Words.failureOf(words, item, rows.limits)
+      const told = Words.failureOf(words, item, rows.limits())
       // announced once, not with every change
       if (error.textContent !== told) error.textContent = told
       error.hidden = told === ""
@@ -168,7 +176,11 @@ export const make = (first: Item, rows: Rows): Row => {
       showGo(item, called)
       stop.show(
         "cancel",
-        say(isOver(item) ? "remove" : item.state === "needs-file" ? "discard" : "cancel", called)
+        say(
+          isOver(item) || item.state === "ready" ? "remove" : item.state === "needs-file" ? "discard" : "cancel",
+          called
+        ),
+        item.state === "failed" && isFinal(item) ? say("removeShort") : ""
       )
       if (before?.state !== item.state) showLink(item, called)
     },

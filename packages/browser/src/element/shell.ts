@@ -1,4 +1,5 @@
-import * as Words from "../words.js"
+import * as Words from "../words/format.js"
+import type { Words as Language } from "../words/model.js"
 import { read } from "./attributes.js"
 import { adopt, button, icon, make } from "./dom.js"
 import type { Form } from "./form.js"
@@ -6,60 +7,95 @@ import { makeForm } from "./form.js"
 import type { StevedoreUpload } from "./model.js"
 import { shell } from "./shellStyle.js"
 
+/** The largest file of the standard profile: no limit to speak of. */
+export const largestFile = 10_000_000_000
+
 const upward = "M24 31V11m0 0-8 8m8-8 8 8M9 30v5a4 4 0 0 0 4 4h22a4 4 0 0 0 4-4v-5"
+
+/** What is there before the first file. */
+export interface Shell {
+  readonly all: HTMLElement
+  readonly form: Form
+  readonly words: Language
+  /** The language that was wanted, and the one that is now. */
+  readonly language: string
+  readonly languageNow: () => string
+  /** Shows what the attributes and limits are now. */
+  readonly refresh: () => void
+}
 
 /** The place to drop, and what the element is to a form. */
 export const build = async (
   host: StevedoreUpload,
   root: ShadowRoot,
   internals: ElementInternals,
-  take: (files: Iterable<File>) => Promise<void>
-): Promise<Form> => {
+  take: (files: Iterable<File>) => void
+): Promise<Shell> => {
+  const languageNow = () => host.closest("[lang]")?.getAttribute("lang") || navigator.language
+  const language = languageNow()
+  const words = host.words ?? await Words.load(language)
   adopt(root, shell)
-  const { limits } = read(host)
-  const lang = host.closest("[lang]")?.getAttribute("lang") ?? navigator.language
-  const words = host.words ??= await Words.load(lang)
   const chosen = (input: HTMLInputElement) => {
     input.hidden = true
     input.addEventListener("change", () => {
-      void take(Array.from(input.files ?? []))
+      take(Array.from(input.files ?? []))
       // so that the same file can be chosen again
       input.value = ""
     })
     return input
   }
-  const accept = (host.limits?.accept ?? limits.accept ?? []).join()
-  const most = host.limits?.files ?? limits.files
-  const files = chosen(make("input", { type: "file", id: "files", accept, ...most === 1 ? {} : { multiple: "" } }))
+  const files = chosen(make("input", { type: "file", id: "files" }))
   const folder = chosen(make("input", { type: "file", id: "folder", webkitdirectory: "" }))
-  const slot = (name: string, text: string) => make("slot", { name }, make("p", { class: name, part: name }, text))
-  const choose = button(
-    { id: "choose-files", class: "primary" },
-    () => files.click(),
-    Words.say(words, "chooseFiles")
-  )
+  const slotted = (name: string) => {
+    const text = make("p", { class: name, part: name })
+    return [make("slot", { name }, text), text] as const
+  }
+  const [[invitation, drop], [hint, paste]] = [slotted("invitation"), slotted("hint")]
+  const touch = make("p", { class: "touch" })
+  const choose = button({ id: "choose-files", class: "primary" }, () => files.click())
+  const chooseFolder = button({ id: "choose-folder" }, () => folder.click(), Words.say(words, "chooseFolder"))
+  const accepted = make("p", { class: "hint", id: "limits", part: "limits" })
+  const required = make("p", { class: "unseen", id: "required" }, Words.say(words, "required"))
   const form = makeForm(host, internals, words, choose)
   const box = make(
     "section",
-    { id: "drop", part: "drop", "aria-label": Words.say(words, "chooseFiles") },
+    { id: "drop", part: "drop" },
     icon(upward, 48),
-    slot("invitation", Words.say(words, "drop")),
-    make("p", { class: "touch" }, Words.say(words, "touch")),
-    make(
-      "p",
-      { class: "ways" },
-      choose,
-      button({ id: "choose-folder" }, () => folder.click(), Words.say(words, "chooseFolder"))
-    ),
-    slot("hint", Words.say(words, "paste")),
+    invitation,
+    touch,
+    make("p", { class: "ways" }, choose, chooseFolder),
+    hint,
+    accepted,
+    required,
     form.line,
     files,
     folder
   )
+  const refresh = () => {
+    const limits = host.queue?.getLimits() ?? { ...read(host).limits, ...host.limits }
+    const isOne = limits.files === 1
+    const say = (key: "drop" | "touch" | "paste" | "chooseFiles") => Words.say(words, key, { count: isOne ? 1 : 2 })
+    files.accept = (limits.accept ?? []).join()
+    files.multiple = !isOne
+    chooseFolder.hidden = isOne
+    drop.textContent = say("drop")
+    touch.textContent = say("touch")
+    paste.textContent = say("paste")
+    choose.textContent = say("chooseFiles")
+    accepted.textContent = Words.limits(words, limits.size === largestFile ? { ...limits, size: undefined } : limits)
+    accepted.hidden = accepted.textContent === ""
+    required.hidden = !host.required
+    choose.setAttribute("aria-describedby", ["limits", ...host.required ? ["required"] : []].join(" "))
+    const label = host.ariaLabel ?? Array.from(host.labels, ({ textContent }) => textContent?.trim()).join(" ")
+    box.ariaLabel = label || say("chooseFiles")
+    choose.ariaLabel = label ? `${say("chooseFiles")}: ${label}` : null
+  }
+  refresh()
   const direction = /^(ar|fa|he|ur)\b/.test(words.language) ? "rtl" : "ltr"
   // a live region says only what changes in it: it is there from the start
   const announcements = make("p", { class: "unseen", id: "announcements", role: "status", "aria-live": "polite" })
-  root.append(make("div", { id: "all", lang: words.language, dir: direction }, box, announcements))
-  form.show(undefined)
-  return form
+  const all = make("div", { id: "all", lang: words.language, dir: direction }, box, announcements)
+  all.toggleAttribute("inert", host.matches(":disabled"))
+  root.append(all)
+  return { all, form, words, language, languageNow, refresh }
 }

@@ -43,6 +43,7 @@ svg { fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; 
 .touch { display: none; }
 .ways { display: flex; flex-wrap: wrap; justify-content: center; gap: 0.6rem; }
 .hint { color: var(--soft); font-size: 0.92rem; }
+.error { color: var(--bad); font-size: 0.92rem; padding-top: 0.15rem; overflow-wrap: anywhere; }
 :host([data-over]) #drop { border-color: var(--accent); border-style: solid; background: var(--tint); }
 :host([whole-page][data-over])::after { content: ""; position: fixed; inset: 0; border: 4px solid var(--accent); pointer-events: none; }
 @media (hover: none) and (pointer: coarse) {

@@ -4,80 +4,92 @@ import * as Layer from "effect/Layer"
 import * as BrowserStevedore from "../BrowserStevedore.js"
 import * as FileHandles from "../FileHandles.js"
 import { additionOf } from "../queue/entry.js"
-import type { Item, Limits, Snapshot } from "../queue/model.js"
+import type { Added, Addition, Existing, Item, Snapshot } from "../queue/model.js"
 import * as ScreenWakeLock from "../ScreenWakeLock.js"
 import * as UnloadWarning from "../UnloadWarning.js"
 import type { OwnedUploadQueue } from "../UploadQueue.js"
 import * as UploadQueue from "../UploadQueue.js"
 import * as Words from "../words.js"
-import { english } from "../words/english.js"
 import type { Arrival } from "./arrivals.js"
-import type { Attributes } from "./attributes.js"
 import { read } from "./attributes.js"
 import { adopt, make } from "./dom.js"
 import { uploadedOf } from "./form.js"
 import { intakeOf } from "./intake.js"
 import { makeLists } from "./lists.js"
 import type { Details, StevedoreUpload } from "./model.js"
-import { makeRefusals } from "./refusals.js"
+import { makeRefusals, makeUndo } from "./refusals.js"
 import { makeSummary } from "./summary.js"
 import { style } from "./viewStyle.js"
 
-/** The largest file of the standard profile. */
-const largestFile = 10_000_000_000
-
-const limitsOf = (host: StevedoreUpload, attributes: Attributes): Limits & { readonly size: number } => {
-  const limits: Limits = { ...attributes.limits, ...host.limits }
-  return { ...limits, size: limits.size ?? largestFile }
-}
-
-/** A queue that an element has made, and what it was made of. */
-interface Made {
+/** A queue with a name, and the element that was given it last. */
+interface Named {
   readonly of: string
   readonly layer: StevedoreUpload["layer"]
   readonly queue: OwnedUploadQueue
+  host: StevedoreUpload
 }
 
-const made = new Set<Made>()
+const named = new Set<Named>()
 
-/** The views that are open: elements without a name do not share a queue at the same time. */
-const views = new Set<{ readonly queue: OwnedUploadQueue }>()
-
-const isShown = (queue: OwnedUploadQueue): boolean => Array.from(views).some((view) => view.queue === queue)
-
-/** The element's own queue, or that of an element of its kind which is gone, or a new one. */
-const queueOf = (host: StevedoreUpload, { autostart, files }: Attributes, limits: Limits): OwnedUploadQueue => {
-  if (host.queue !== undefined) return host.queue
-  const { layer, upload } = host
-  const [baseUrl, name] = [host.getAttribute("base-url") ?? "/api", host.getAttribute("name")]
-  const of = JSON.stringify([baseUrl, name, files, autostart, limits, upload])
-  const left = Array.from(made).find((one) =>
-    one.of === of && one.layer === layer && (name !== null || !isShown(one.queue))
-  )
-  if (left !== undefined) return left.queue
-  const own = UploadQueue.make({
-    layer: layer ?? Layer.merge(BrowserStevedore.layer({ baseUrl }), FileHandles.layer()),
+const made = (first: StevedoreUpload, name?: string, current = () => first): OwnedUploadQueue => {
+  const { baseUrl, layer, upload } = first
+  const { autostart, files } = read(first)
+  return UploadQueue.make({
+    layer: layer ?? Layer.merge(BrowserStevedore.layer({ baseUrl: baseUrl || "/api" }), FileHandles.layer()),
+    name,
+    offerUnfinished: name !== undefined,
     files,
     autostart,
-    limits,
+    get limits() {
+      return { ...read(current()).limits, ...current().limits }
+    },
     upload,
     during: Effect.zipRight(UnloadWarning.scoped, ScreenWakeLock.scoped)
   })
+}
+
+/** The queue that the element was given, or that of its name, or else one of its own. */
+const queueOf = (host: StevedoreUpload): OwnedUploadQueue => {
+  if (host.queue !== undefined) return host.queue
+  const { baseUrl, layer, queueName } = host
+  if (queueName === "") return made(host)
+  const of = JSON.stringify([baseUrl, queueName])
+  const known = Array.from(named).find((one) => one.of === of && one.layer === layer)
+  if (known !== undefined) {
+    known.host = host
+    return known.queue
+  }
+  const own = made(host, queueName, () => entry.host)
   const queue: OwnedUploadQueue = {
     ...own,
     dispose: () => {
-      made.delete(entry)
+      named.delete(entry)
       return own.dispose()
     }
   }
-  const entry: Made = { of, layer, queue }
-  made.add(entry)
+  const entry: Named = { of, layer, queue, host }
+  named.add(entry)
   return queue
+}
+
+/** The value that an element has told last. */
+const lastValues = new WeakMap<StevedoreUpload, string>()
+
+/** The ids that a queue began with. */
+const begun = new WeakMap<OwnedUploadQueue, string>()
+
+/** What was uploaded before is added once: another view of the queue does not bring back what was taken out. */
+const begin = (queue: OwnedUploadQueue, existing: ReadonlyArray<Existing>): void => {
+  const ids = JSON.stringify(existing.map(({ id }) => id))
+  if (begun.get(queue) !== ids) queue.addUploaded(existing)
+  begun.set(queue, ids)
 }
 
 export interface View {
   readonly queue: OwnedUploadQueue
   readonly take: (arrivals: ReadonlyArray<Arrival>) => Promise<void>
+  /** Takes files that were uploaded before in place of others. */
+  readonly replace: (files: Iterable<Existing>, before: ReadonlyArray<Existing>) => void
   /** Takes away everything that {@link open} made, but for the queue. */
   readonly close: () => void
 }
@@ -101,6 +113,28 @@ const makeAsking = (queue: OwnedUploadQueue) => {
   }
 }
 
+/** Adds files. Where only one is accepted, it takes the place of the one that is there. */
+const added = (queue: OwnedUploadQueue, additions: ReadonlyArray<Addition>): Added => {
+  const first = queue.add(additions)
+  const isFull = first.ids.length === 0 && first.refused.some(({ reason }) => reason === "TooMany")
+  if (queue.getLimits().files !== 1 || !isFull) return first
+  for (const { id } of queue.getSnapshot().items) queue.remove(id)
+  return queue.add(additions)
+}
+
+/** Pictures that are pasted have one name in all browsers: the second is called so. */
+const namedApart = (queue: OwnedUploadQueue) => {
+  const names = new Set(queue.getSnapshot().items.map(({ name }) => name))
+  return <A extends Addition & { readonly name: string }>(addition: A): A => {
+    const [whole, start, end] = /^(image)(\.\w+)$/.exec(addition.name) ?? []
+    if (whole === undefined) return addition
+    let name = whole
+    for (let number = 2; names.has(name); number++) name = `${start} ${number}${end}`
+    names.add(name)
+    return { ...addition, name }
+  }
+}
+
 const idsOf = (snapshot: Snapshot): ReadonlyArray<string> => uploadedOf(snapshot).map(({ id }) => id)
 
 /** What a page's developer may have caused, such as by a wrong base URL or by CORS. */
@@ -110,12 +144,14 @@ const developers: ReadonlySet<Words.Reason> = new Set<Words.Reason>(["owner", "s
 const toldOf = new Set<string>()
 
 /** Everything below the place to drop. */
-export const open = (host: StevedoreUpload, root: ShadowRoot, showForm: (snapshot: Snapshot) => void): View => {
-  const words = host.words ?? english
-  const attributes = read(host, isValid)
-  const limits = limitsOf(host, attributes)
-  const queue = queueOf(host, attributes, limits)
-  queue.addUploaded(host.existing ?? [])
+export const open = (
+  host: StevedoreUpload,
+  root: ShadowRoot,
+  words: Words.Words,
+  showForm: (snapshot: Snapshot) => void
+): View => {
+  const queue = queueOf(host)
+  begin(queue, host.existing ?? [])
   /** The files that are being added, by name and size. */
   const arriving = new Map<string, Blob>()
   const emit = <K extends keyof Details>(type: K, detail: Details[K]) =>
@@ -129,17 +165,25 @@ export const open = (host: StevedoreUpload, root: ShadowRoot, showForm: (snapsho
   }
 
   const refusals = makeRefusals(words, focusOnChoosing)
+  const undo = makeUndo(words)
   const asking = makeAsking(queue)
-  const lists = makeLists({
-    queue,
-    words,
-    limits,
-    giveFile: asking.giveFile,
-    fileOf: ({ name, size }) => arriving.get(`${size} ${name}`),
-    linkOf: (item) => host.linkOf?.(item),
-    announce: tell
-  }, focusOnChoosing)
-  const summary = makeSummary(queue, words, focusOnChoosing)
+  const lists = makeLists(
+    {
+      queue,
+      words,
+      limits: queue.getLimits,
+      giveFile: asking.giveFile,
+      takeOut: ({ id, name }) => {
+        undo.show(name, queue.takeOut(id))
+        tell(Words.say(words, "removed", { name: Words.nameOf(words, name) }))
+      },
+      linkOf: (item) => host.linkOf?.(item),
+      announce: tell
+    },
+    ({ name, size }) => arriving.get(`${size} ${name}`),
+    focusOnChoosing
+  )
+  const summary = makeSummary(queue, words, focusOnChoosing, () => host.form !== null || host.name !== "")
   const section = make(
     "section",
     { id: "queue", part: "queue", "aria-label": Words.say(words, "yourFiles"), hidden: "" },
@@ -185,8 +229,10 @@ export const open = (host: StevedoreUpload, root: ShadowRoot, showForm: (snapsho
     }
     for (const { id } of now.unfinished) known.delete(id)
     for (const item of known.values()) emit("removed", { item })
-    const value = idsOf(now)
-    if (value.join() !== idsOf(earlier).join()) emit("changed", { value, snapshot: now })
+    const ids = idsOf(now)
+    const isChanged = ids.join() !== (lastValues.get(host) ?? "")
+    lastValues.set(host, ids.join())
+    if (isChanged) emit("changed", { value: ids, snapshot: now })
     if (earlier.totals.state === "uploading" && now.totals.state !== "uploading") emit("idle", { totals: now.totals })
   }
 
@@ -214,11 +260,9 @@ export const open = (host: StevedoreUpload, root: ShadowRoot, showForm: (snapsho
     emitChanges(snapshot, earlier)
   }
 
-  const elements = [refusals.element, lists.unfinished, section, offline, asking.element]
+  const elements = [refusals.element, lists.unfinished, section, undo.element, offline, asking.element]
   all?.append(...elements)
   const unsubscribe = queue.subscribe(show)
-  const view = { queue }
-  views.add(view)
   show()
   section.addEventListener("pointerout", () => {
     if (isHeld) show()
@@ -231,21 +275,30 @@ export const open = (host: StevedoreUpload, root: ShadowRoot, showForm: (snapsho
   return {
     queue,
     close: () => {
-      views.delete(view)
       unsubscribe()
       away.abort()
       for (const element of elements) element.remove()
       all?.classList.remove("compact")
       root.adoptedStyleSheets.pop()
     },
+    replace: (files, before) => {
+      const wanted = Array.from(files)
+      const gone = new Set(before.map(({ id }) => id))
+      for (const { id } of wanted) gone.delete(id)
+      for (const { id, result } of queue.getSnapshot().items) if (gone.has(result?.id ?? "")) queue.remove(id)
+      begin(queue, wanted)
+    },
     take: async (arrivals) => {
       const intake = await intakeOf(arrivals)
       if (intake.additions.length + intake.refused.length === 0) return
-      const additions = intake.additions.map(additionOf)
+      const additions = intake.additions.map(additionOf).map(namedApart(queue))
       for (const { file, name } of additions) arriving.set(`${file.size} ${name}`, file)
       const now = read(host, isValid)
       const metadata = host.metadata ?? now.metadata ?? host.upload?.metadata
-      const { ids, refused } = queue.add(now.areWrong ? [] : additions.map((addition) => ({ ...addition, metadata })))
+      const { ids, refused } = added(
+        queue,
+        now.areWrong ? [] : additions.map((addition) => ({ ...addition, metadata }))
+      )
       arriving.clear()
       const told: Details["refused"]["refused"] = [
         ...intake.refused.map(({ name, reason }) => ({
@@ -262,7 +315,7 @@ export const open = (host: StevedoreUpload, root: ShadowRoot, showForm: (snapsho
             message: Words.text(words, words.reasons.owner)
           }))
           : [],
-        ...refused.map((refusal) => ({ ...refusal, message: Words.refusal(words, refusal, limits) }))
+        ...refused.map((refusal) => ({ ...refusal, message: Words.refusal(words, refusal, queue.getLimits()) }))
       ]
       refusals.show(told)
       if (told.length > 0) emit("refused", { refused: told })

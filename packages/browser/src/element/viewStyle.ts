@@ -6,21 +6,23 @@ h2 { font-size: 1.05rem; }
 .compact .invitation { font-size: 1rem; font-weight: 550; color: var(--soft); }
 .compact:has(.summary .primary) #choose-files { color: var(--text); background: var(--card); border-color: var(--edge); }
 .compact .ways button { min-height: 2.5rem; padding: 0.3rem 0.8rem; }
-#refused, #offline { padding: 0.75rem 1rem; border-radius: calc(var(--radius) * 0.8); font-size: 0.95rem; overflow-wrap: anywhere; }
+#refused, #offline, #removed { padding: 0.75rem 1rem; border-radius: calc(var(--radius) * 0.8); font-size: 0.95rem; overflow-wrap: anywhere; }
 #refused { display: flex; align-items: start; gap: 0.5rem; color: var(--bad); background: color-mix(in srgb, var(--bad) 10%, var(--card)); }
 #refused > div { flex: 1; align-self: center; }
 #refused button { margin: -0.4rem; margin-inline-end: -0.7rem; color: inherit; }
-#offline { position: sticky; bottom: 1rem; background: var(--tint); border: 1px solid var(--accent); }
+#offline, #removed { position: sticky; bottom: 1rem; background: var(--tint); border: 1px solid var(--accent); }
 #queue, #unfinished { background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); }
 #unfinished h2 { padding: 1rem 1.15rem 0; }
 #unfinished > p { padding: 0 1.15rem 0.7rem; color: var(--soft); font-size: 0.92rem; }
 .summary { display: grid; grid-template-columns: auto 1fr auto; gap: 0.35rem 1rem; align-items: center; padding: 0.9rem 1.15rem 1rem; }
-.summary > .actions { grid-column: 2 / -1; justify-self: end; position: relative; display: flex; flex-wrap: wrap; gap: 0.5rem; min-height: 2.5rem; }
+.summary > .actions { grid-column: 2 / -1; justify-self: end; position: relative; display: flex; gap: 0.5rem; min-height: 2.5rem; }
 .summary button { padding: 0.3rem 0.75rem; min-height: 2.5rem; font-size: 0.92rem; }
-#menu { display: flex; flex-wrap: wrap; gap: 0.5rem; }
+#menu { display: flex; flex-wrap: wrap; justify-content: end; gap: 0.5rem; }
+#menu:not(:has(button:not([hidden]))) { display: none; }
 #menu button { border-color: transparent; background: none; }
 #cancel-all { margin-inline-start: 1rem; color: var(--bad); }
-#more { display: none; border-color: var(--edge); stroke-width: 4; }
+#more { display: none; border-color: var(--edge); }
+#more svg { stroke-width: 4; }
 .summary > .progress { grid-column: 1 / -1; }
 .summary .bar { height: 0.6rem; }
 .numbers { color: var(--soft); font-size: 0.92rem; font-variant-numeric: tabular-nums; }
@@ -36,6 +38,7 @@ li {
   display: grid; grid-template-columns: 2.75rem minmax(0, 1fr) auto; gap: 0.1rem 0.85rem; align-items: center;
   padding: 0.7rem 1.15rem; border-top: 1px solid var(--line); content-visibility: auto; contain-intrinsic-block-size: auto 4.35rem;
 }
+li:not(:has(.words)) { display: block; min-block-size: 3.4rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--soft); }
 .picture {
   width: 2.75rem; height: 2.75rem; border-radius: calc(var(--radius) * 0.5); overflow: hidden; display: grid; place-items: center; align-self: start;
   background: color-mix(in srgb, var(--soft) 14%, var(--card)); color: var(--soft);
@@ -49,7 +52,7 @@ li {
 /* cut in its middle, where the first of its two parts ends */
 .name bdi { display: inline-flex; max-width: 100%; vertical-align: top; }
 .name span { overflow: hidden; text-overflow: ellipsis; }
-.name span + span { flex: none; max-width: 75%; }
+.name span + span { flex: none; max-width: 75cqi; }
 .state { color: var(--soft); font-size: 0.9rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .waiting li { padding-block: 0.3rem; contain-intrinsic-block-size: auto 2.75rem; }
 .waiting .words { display: flex; gap: 0 0.85rem; align-items: baseline; }
@@ -57,10 +60,10 @@ li {
 .waiting .state { margin-inline-start: auto; white-space: nowrap; }
 .waiting .picture { align-self: center; }
 .waiting li .progress { display: none; }
-.error { color: var(--bad); font-size: 0.92rem; padding-top: 0.15rem; overflow-wrap: anywhere; }
 .alike .error { display: none; }
 #queue .files > .error { padding: 0.7rem 1.15rem; border-top: 1px solid var(--line); }
 li .actions { display: flex; align-items: center; gap: 0.15rem; margin-inline-end: -0.75rem; }
+li .actions:has(> button:last-child span:not(:empty)) { margin-inline-end: 0; }
 .progress { display: flex; align-items: center; gap: 0.75rem; }
 li .progress { grid-column: 2 / -1; }
 .share { min-width: 3em; text-align: end; color: var(--soft); font-size: 0.9rem; font-variant-numeric: tabular-nums; }
@@ -125,15 +128,16 @@ summary:focus-visible { outline-offset: -3px; }
   .numbers { grid-column: 1 / -1; }
   [data-state="uploading"] > .numbers { min-height: 3em; }
   button, .summary button { padding-inline: 0.6rem; }
-  .folded #more { display: flex; }
-  .folded #menu {
+  .summary > .actions > button:first-child { white-space: nowrap; }
+  #more { display: flex; }
+  #menu {
     position: absolute; z-index: 1; inset-block-start: calc(100% + 0.25rem); inset-inline-end: 0; flex-direction: column; gap: 0; width: max-content; padding: 0.3rem;
     background: var(--card); border: 1px solid var(--edge); border-radius: calc(var(--radius) * 0.6); box-shadow: 0 0.5rem 1.5rem rgb(0 0 0 / 0.25);
   }
-  .folded #more:not([aria-expanded="true"]) + #menu, #more[hidden] + #menu { display: none; }
-  .folded #cancel-all { margin: 0; }
-  .folded #menu button { text-align: start; min-height: 2.75rem; }
-  .folded #menu button:hover { background: var(--tint); }
+  #more:not([aria-expanded="true"]) + #menu, #more[hidden] + #menu { display: none; }
+  #cancel-all { margin: 0; }
+  #menu button { text-align: start; min-height: 2.75rem; }
+  #menu button:hover { background: var(--tint); }
 }
 @container (max-width: 20rem) {
   .state, .numbers { font-size: 0.8rem; }

@@ -17,13 +17,15 @@ export type Engine = readonly [queue: UploadQueue, end: () => void]
 
 const secondLookMillis = 1000
 
+const undoMillis = 5000
+
 /** Offers uploads that an earlier page has left: none that another tab sends, or that only another service can resume. */
-const offerUnfinished = (rows: Rows.Rows, { inTurn, stopped }: Places.Places) => {
+const offerUnfinished = (rows: Rows.Rows, { inTurn, stopped }: Places.Places, name: string | undefined) => {
   const offer = (upload: Uploads.UnfinishedUpload, kept: boolean) =>
     Effect.gen(function*() {
       yield* stopped
       if (rows.all().some(({ ledgerIds }) => ledgerIds.has(upload.id))) return
-      if (yield* Entries.isLeft(upload.id)) {
+      if (yield* Entries.isLeft(upload.id, name)) {
         rows.enter(Items.leftOver(rows.nextId(), upload, kept), undefined, upload.id)
       }
     })
@@ -49,7 +51,9 @@ const actionsOf = <E>({ fork }: Ground<E>, rows: Rows.Rows, { stop }: Places.Pla
     if (entry.handle !== undefined) fork(entry.handle.pause)
   },
   resume: (entry: Entry) => {
-    if (entry.item.state === "paused") entry.item = Items.changed(entry.item, { state: "queued" })
+    if (entry.item.state === "paused" || entry.item.state === "ready") {
+      entry.item = Items.changed(entry.item, { state: "queued" })
+    }
   },
   cancel: (entry: Entry) => {
     if (Items.isOver(entry.item) || entry.item.state === "needs-file") return
@@ -64,7 +68,7 @@ const actionsOf = <E>({ fork }: Ground<E>, rows: Rows.Rows, { stop }: Places.Pla
 
 export const make = <E>(ground: Ground<E>, options: Options): Engine => {
   const { fork, provided } = ground
-  const limits = { ...options.limits, size: options.limits?.size ?? largestSize }
+  const getLimits = () => ({ ...options.limits, size: options.limits?.size ?? largestSize })
   const rows = Rows.make()
   const places = Places.make(ground, options, rows)
   const actions = actionsOf(ground, rows, places)
@@ -90,7 +94,8 @@ export const make = <E>(ground: Ground<E>, options: Options): Engine => {
       const addition = { ...Entries.additionOf(file), name: entry.item.name }
       // an unfinished upload takes only its own file, and says so itself
       const takesAny = entry.unfinished === undefined
-      const refusal = takesAny && Limits.refusalOf(addition, Limits.presentOf(rows.all()), limits)
+      const refusal = (takesAny || addition.file.size === entry.item.size)
+        && Limits.refusalOf(addition, Limits.presentOf(rows.all()), getLimits())
       if (refusal) {
         entry.item = Items.changed(entry.item, { error: { tag: refusal.reason, message: refusal.message } })
         return
@@ -100,21 +105,50 @@ export const make = <E>(ground: Ground<E>, options: Options): Engine => {
       entry.item = Items.changed(item, { state: "queued", error: undefined })
     })(id)
 
-  fork(Effect.ignore(provided(offerUnfinished(rows, places))))
+  /** What was taken out and may come back. */
+  const away = new Map<Entry, () => void>()
+
+  const takeOut = (id: string) => {
+    const entry = rows.get(id)
+    if (entry === undefined) return () => {}
+    const { state } = entry.item
+    changing(() => {
+      actions.pause(entry)
+      rows.drop(id)
+    })
+    const end = () => {
+      if (away.delete(entry) && !Entries.isToClear(entry.item)) places.stop(entry)
+    }
+    away.set(entry, end)
+    if (state === "finishing") end()
+    else fork(Effect.delay(Effect.sync(end), undoMillis))
+    return () => {
+      if (!away.delete(entry)) return
+      changing(() => {
+        rows.restore(entry)
+        if (state !== "paused") actions.resume(entry)
+      })
+    }
+  }
+
+  if (options.offerUnfinished !== false) fork(Effect.ignore(provided(offerUnfinished(rows, places, options.name))))
 
   return [{
     getSnapshot: rows.getSnapshot,
+    getLimits,
     subscribe: rows.subscribe,
     add: (files) =>
       changing(() => {
+        // the same file may be among them
+        for (const end of Array.from(away.values())) end()
         const ids: Array<string> = []
         const refused: Array<Refusal> = []
-        const present = Limits.presentOf(rows.all())
+        const [present, limits] = [Limits.presentOf(rows.all()), getLimits()]
         for (const addition of Array.from(files ?? [], Entries.additionOf)) {
           const refusal = Limits.refusalOf(addition, present, limits)
           if (refusal === undefined) {
             const item = Items.added(rows.nextId(), { metadata: options.upload?.metadata, ...addition })
-            rows.enter(options.autostart === false ? { ...item, state: "paused" } : item, addition, undefined)
+            rows.enter(options.autostart === false ? { ...item, state: "ready" } : item, addition, undefined)
             ids.push(item.id)
             present.add(addition)
           } else refused.push(refusal)
@@ -145,6 +179,7 @@ export const make = <E>(ground: Ground<E>, options: Options): Engine => {
         entry.item = Items.settled(entry.item, { state: "failed", error, sent: 0, confirmed: 0 })
       })(id),
     remove: (id) => acting(actions.remove)(id),
+    takeOut,
     clear: () => {
       // an item that ended since the last snapshot has never been shown: clearing it would lose its result
       const shown = new Set(rows.getSnapshot().items)

@@ -4,6 +4,7 @@ import { SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadHandle } from "@stevedore/core/Uploads"
 import * as Uploads from "@stevedore/core/Uploads"
+import type { RepeatableSource, SourceFingerprint } from "@stevedore/core/UploadSource"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -93,8 +94,30 @@ export const failureOf = (cause: Cause.Cause<unknown>): Failure => {
   }
 }
 
-export const sourceOf = ({ file, handle, name }: NamedAddition) =>
-  handle === undefined ? BlobSource.fromFile(file, { name }) : BlobSource.fromHandle(handle, { name })
+const markOf = (name: string | undefined): string => JSON.stringify([name ?? null]).slice(0, -1)
+
+/**
+ * The source of an item, as one of this queue and with this metadata: what another queue began, or began with other
+ * metadata, is another upload. Without either it is that of the file alone, which any program continues.
+ */
+export const sourceOf = (
+  { file, handle, name }: NamedAddition,
+  { metadata }: Item,
+  queue: string | undefined
+): Effect.Effect<RepeatableSource, SourceError> =>
+  Effect.map(
+    handle === undefined ? BlobSource.fromFile(file, { name }) : BlobSource.fromHandle(handle, { name }),
+    (source) => {
+      const { identity } = source.fingerprint
+      return queue === undefined && metadata === undefined ? source : {
+        ...source,
+        fingerprint: { ...source.fingerprint, identity: `${markOf(queue)},${JSON.stringify([metadata, identity])}]` }
+      }
+    }
+  )
+
+const isOfQueue = ({ identity = "" }: SourceFingerprint, queue: string | undefined): boolean =>
+  identity.startsWith(`${markOf(queue)},`) || queue === undefined && !identity.startsWith("[")
 
 /**
  * A file of another size is not the one the upload started with. This is reported first, whatever else is wrong with
@@ -118,11 +141,12 @@ export const forget = (ledgerIds: Iterable<string>): Effect.Effect<void, never, 
     { discard: true }
   )
 
-/** Whether an upload that was listed as unfinished has not ended since, and nobody is sending it. */
-export const isLeft = (ledgerId: string): Effect.Effect<boolean> =>
+/** Whether an upload that was listed as unfinished is of this queue, has not ended since, and nobody is sending it. */
+export const isLeft = (ledgerId: string, queue: string | undefined): Effect.Effect<boolean> =>
   Effect.gen(function*() {
     const { find, lock } = yield* UploadLedger.UploadLedger
-    return (yield* Effect.scoped(lock(ledgerId))) && Option.isSome(yield* find(ledgerId))
+    return (yield* Effect.scoped(lock(ledgerId)))
+      && Option.exists(yield* find(ledgerId), ({ record }) => isOfQueue(record.fingerprint, queue))
   })
 
 /** What the ledger no longer has cannot be resumed: the next attempt starts over. */
@@ -145,6 +169,10 @@ export const readingAgain = <A, E extends { readonly _tag: string }, R>(
     (error) => error instanceof SourceUnreadable && (error.reason === "NotFound" || error.reason === "Failed"),
     () => Effect.delay(upload, "1 second")
   )
+
+/** What failed because of the line, and not of a rule that forbids the page to call there, goes on once that works. */
+export const isLineLost = (error: unknown): boolean =>
+  Predicate.isTagged(error, "ConnectionFailed") && !Predicate.hasProperty(error, "hint")
 
 /** The file that is kept for an upload in the ledger, if the user allows it. */
 export const keptFile = (ledgerId: string, name: string): Effect.Effect<Addition, SourceError, ServiceApi> =>

@@ -127,6 +127,7 @@ const stateOf = (items: ReadonlyArray<Item>): Totals["state"] => {
   const has = (...states: ReadonlyArray<ItemState>) => items.some(({ state }) => states.includes(state))
   if (has("queued", "preparing", "uploading", "finishing")) return "uploading"
   if (has("paused")) return "paused"
+  if (has("ready")) return "ready"
   if (has("failed")) return "failed"
   return has("completed") ? "completed" : "idle"
 }

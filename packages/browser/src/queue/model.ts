@@ -6,13 +6,14 @@ import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 /**
- * The state of an item. One that is `finishing` has handed all its bytes to the network and awaits an answer, so there is
+ * The state of an item. One that is `ready` waits to be started: see `autostart`. One that is `finishing` has handed all its bytes to the network and awaits an answer, so there is
  * nothing to pause. `needs-file` is an upload that an earlier page left unfinished: it resumes when its file is given
  * again.
  *
  * @category models
  */
 export type ItemState =
+  | "ready"
   | "queued"
   | "preparing"
   | "uploading"
@@ -86,7 +87,7 @@ export interface Item {
  */
 export interface Totals {
   /** `uploading` as long as anything proceeds on its own. */
-  readonly state: "idle" | "uploading" | "paused" | "failed" | "completed"
+  readonly state: "idle" | "ready" | "uploading" | "paused" | "failed" | "completed"
   readonly files: number
   readonly completed: number
   readonly failed: number
@@ -191,10 +192,18 @@ export interface Added {
  * @category models
  */
 export interface Options {
+  /**
+   * The identity of the queue, such as of a user, a record and a field. What it leaves unfinished is offered only to a
+   * queue of the same name, and its file continues it only there. Two names have nothing in common.
+   */
+  readonly name?: string | undefined
+  /** `false`: what an earlier page left is not offered. A file that is added again still goes on where it was. */
+  readonly offerUnfinished?: boolean | undefined
   /** How many files upload at once; a paused one does not count. Defaults to 3. */
   readonly files?: number | undefined
+  /** Read each time that a file is added: they may change. */
   readonly limits?: Limits | undefined
-  /** `false`: what is added waits, paused, until it is resumed, such as with the form that it belongs to. */
+  /** `false`: what is added waits, `ready`, until it is resumed, such as with the form that it belongs to. */
   readonly autostart?: boolean | undefined
   /** Options for each upload. */
   readonly upload?: Omit<UploadOptions, "unfinished"> | undefined
@@ -219,6 +228,8 @@ export interface Options {
  */
 export interface UploadQueue {
   readonly getSnapshot: () => Snapshot
+  /** What it accepts now. */
+  readonly getLimits: () => Limits & { readonly size: number }
   /** Calls back after each change: at once after an action, and at most five times a second during uploads. */
   readonly subscribe: (listener: () => void) => () => void
   /** Accepts files, which start uploading on their own. A file that an earlier page began to upload resumes. */
@@ -252,6 +263,10 @@ export interface UploadQueue {
   readonly fail: (id: string, reason: string, code?: string) => void
   /** Removes an item. One that has not ended is cancelled; one that failed or needs a file is forgotten. */
   readonly remove: (id: string) => void
+  /**
+   * Removes an item, and returns what brings it back: for five seconds, or until a file is added, nothing of it is lost.
+   */
+  readonly takeOut: (id: string) => () => void
   /** Removes the completed and cancelled items. */
   readonly clear: () => void
 }

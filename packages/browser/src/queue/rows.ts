@@ -29,6 +29,7 @@ export interface Rows {
   readonly nextId: () => string
   readonly enter: (item: Item, addition: NamedAddition | undefined, unfinished: string | undefined) => void
   readonly drop: (id: string) => void
+  readonly restore: (entry: Entry) => void
   readonly getSnapshot: () => Snapshot
   readonly publish: () => void
 }
@@ -45,6 +46,7 @@ export const make = (): Rows => {
     nextId: () => `${++made}`,
     enter: (item, addition, unfinished) => entries.set(item.id, entryOf(item, addition, unfinished)),
     drop: (id) => entries.delete(id),
+    restore: (entry) => entries.set(entry.item.id, entry),
     subscribe: (listener) => {
       // every subscription is separate, even for the same function
       const own = () => listener()

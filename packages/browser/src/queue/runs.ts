@@ -26,6 +26,9 @@ export interface Ground<E> {
 
 const shortestTold = 1000
 
+/** Between the tries of an upload whose line was lost. */
+const betweenTries = 5000
+
 /** The uploads of entries. */
 export interface Runs {
   readonly begin: (entry: Entry, addition: NamedAddition) => void
@@ -89,7 +92,7 @@ export const make = <E>(
     Effect.gen(function*() {
       yield* stopped
       if (entry.unfinished !== undefined) yield* Entries.checkSize(entry.item, addition)
-      const source = yield* Entries.sourceOf(addition)
+      const source = yield* Entries.sourceOf(addition, entry.item, options.name)
       const { baseUrl } = yield* ServiceApi
       const ledgerId = entry.unfinished ?? Option.getOrUndefined(UploadLedger.idOf(baseUrl, source))
       yield* inTurn(Effect.sync(() => claim(entry, ledgerId)))
@@ -117,6 +120,17 @@ export const make = <E>(
       Effect.scoped
     )
 
+  /** A line that was lost is waited for: the row says so, and each try sends what storage does not have. */
+  const throughLosses = <A, E, R>(entry: Entry, upload: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.tapError(upload, (error) =>
+      Entries.isLineLost(error)
+        ? Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          entry.item = Items.settled(entry.item, {})
+          entry.wait = { waitingFor: "network", until: now + betweenTries }
+          return Effect.sleep(betweenTries)
+        })
+        : Effect.void).pipe(Effect.retry({ while: Entries.isLineLost }))
+
   const stoppedRun = ({ fiber, ledgerIds }: Entry): Effect.Effect<unknown> => {
     const ids = Array.from(ledgerIds)
     ledgerIds.clear()
@@ -131,7 +145,10 @@ export const make = <E>(
       entry.waits = false
       entry.item = Items.settled(entry.item, { state: "preparing", error: undefined })
       // not before the entry knows its fiber
-      const begun = Effect.zipRight(Effect.yieldNow(), provided(Entries.readingAgain(program(entry, addition))))
+      const begun = Effect.zipRight(
+        Effect.yieldNow(),
+        provided(Entries.readingAgain(throughLosses(entry, program(entry, addition))))
+      )
       const fiber: Fiber.RuntimeFiber<void> = fork(
         Effect.flatMap(Effect.exit(begun), (exit) =>
           Effect.sync(() => {

@@ -39,7 +39,7 @@ const failing = (times: number) =>
   onDisk.pipe(
     Layer.provideMerge(SandboxLayer.memory({
       minimumPartSize: MiB,
-      faults: FaultScript.on("putPart").part(3).times(times).reset().and(
+      faults: FaultScript.on("putPart").part(3).times(times).answer(503).and(
         FaultScript.on("putPart").part(3).delay("10 seconds")
       )
     })),
@@ -198,7 +198,7 @@ describe("UploadQueue", () => {
     Effect.gen(function*() {
       const { kept, queue } = yield* withKeptFile
       const { items: [item] } = yield* until(queue, ({ totals }) => totals.state === "failed")
-      assert.strictEqual(item?.error?.tag, "ConnectionFailed")
+      assert.strictEqual(item?.error?.tag, "StorageUnavailable")
       queue.giveFile(item?.id ?? "", file("another version", 20 * MiB))
       yield* until(queue, ({ totals }) => totals.confirmed > 0)
       assert.lengthOf(yield* Uploads.unfinished, 2)

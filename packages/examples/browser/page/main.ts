@@ -3,7 +3,7 @@ import type { UploadQueue } from "@stevedore/browser"
 
 const upload = document.querySelector("stevedore-upload")
 
-const news = { idle: "", paused: "Paused", completed: "Uploaded", failed: "Failed" }
+const news = { idle: "", ready: "", paused: "Paused", completed: "Uploaded", failed: "Failed" }
 
 /** The title of the tab, for users who have gone to another one. */
 const title = ({ sent, size, state }: UploadQueue.Totals): string => {

@@ -66,6 +66,27 @@ layer(ChromiumLive, { excludeTestServices: true, timeout: "3 minutes" })("the re
       assert.strictEqual(length, 4)
     }).pipe(Effect.provide(NodeContext.layer)))
 
+  it.scoped("each framework turns each flag on and off", () =>
+    Effect.gen(function*() {
+      const { tab } = yield* opened
+      yield* Effect.promise(() => tab.locator("#svelte-false stevedore-upload #files").waitFor({ state: "attached" }))
+      for (const framework of ["react", "preact", "vue", "svelte", "solid", "property"]) {
+        for (const is of [true, false]) {
+          const found = yield* Effect.promise(() =>
+            tab.locator(`#${framework}-${is} stevedore-upload`).evaluate((upload) => {
+              const { disabled, multiple, required } = Object(upload)
+              return { disabled, required, multiple, isDisabled: upload.matches(":disabled") }
+            })
+          )
+          assert.deepStrictEqual(
+            found,
+            { disabled: is, required: is, multiple: is, isDisabled: is },
+            `${framework} ${is}`
+          )
+        }
+      }
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.scoped("what was set before the element was registered holds", () =>
     Effect.gen(function*() {
       const { tab } = yield* opened

@@ -116,7 +116,7 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       const refused = yield* Effect.promise(() => page.locator("#refused p").allInnerTexts())
       assert.deepStrictEqual(refused, [
         "large.txt was not added. It has 200 bytes; at most 100 bytes are accepted.",
-        "c.txt was not added. At most 2 files are accepted at once."
+        "c.txt was not added. At most 2 files are accepted."
       ])
       const told = yield* Effect.promise(() => page.evaluate(() => Reflect.get(window, "told") as Array<string>))
       assert.sameMembers(told, ["a.txt 7", "b.txt 7"])

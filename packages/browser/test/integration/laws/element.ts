@@ -205,7 +205,7 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         const { refused } = yield* Page.isAnnounced(page, "1 file uploaded.")
         assert.deepStrictEqual(refused.split(/\n+/), [
           "large.txt was not added. It has 240 kB; at most 100 kB are accepted.",
-          "setup.exe was not added. Only .txt are accepted.",
+          "setup.exe was not added. Only TXT are accepted.",
           "empty.txt was not added. It is empty."
         ])
         assert.deepStrictEqual(yield* completed(world), ["a.txt"])
@@ -242,7 +242,8 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         assert.deepStrictEqual(yield* said, [
           "All uploads are paused.",
           "Uploading 2 files.",
-          "All uploads are paused."
+          "All uploads are paused.",
+          "a.txt was removed."
         ])
       }))
 
@@ -431,7 +432,8 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         yield* becomes({ why: empty })
         const told = yield* inPage(page, () => Reflect.get(window, "told") as ReadonlyArray<string>, null)
         assert.deepStrictEqual(told, [
-          "refused one too many.txt,1000,TooMany,At most 2 files are accepted at once.",
+          "changed 1",
+          "refused one too many.txt,1000,TooMany,At most 2 files are accepted.",
           "changed 2",
           "removed old.pdf",
           "changed 1",
@@ -454,7 +456,7 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         }, null)
         yield* Page.until(page, ({ buttons }) => buttons.length > 0)
         yield* Page.add(page, ["a.txt", 1000], ["b.txt", 1000])
-        yield* Page.until(page, ({ rows }) => rows.length === 2 && rows.every(({ state }) => state === "paused"))
+        yield* Page.until(page, ({ rows }) => rows.length === 2 && rows.every(({ state }) => state === "ready"))
         const isValid = inPage(page, () => document.querySelector("form")?.checkValidity(), null)
         assert.isFalse(yield* isValid)
         assert.deepStrictEqual(yield* completed(world), [])
@@ -525,7 +527,7 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
             removeEventListener.apply(window, given)
           }
           document.querySelector("stevedore-upload")?.remove()
-          const first = mounted({ name: "photos" })
+          const first = mounted({ "queue-name": "photos" })
           await until(() => first.shadowRoot?.getElementById("drop") != null)
           await first.add([new File(["one"], "one.txt"), new File(["another"], "two.txt")])
           await until(() => isBusy(first))
@@ -533,8 +535,8 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
           first.remove()
           await new Promise((done) => setTimeout(done, 50))
           const left = namesIn(first)
-          const other = mounted({ name: "papers" })
-          let second = mounted({ name: "photos" })
+          const other = mounted({ "queue-name": "papers" })
+          let second = mounted({ "queue-name": "photos" })
           await until(() => isBusy(second))
           await until(() => second.queue?.getSnapshot().totals.state === "completed")
           await until(() => second.shadowRoot?.querySelector("li[data-state=completed]") != null)
@@ -544,11 +546,11 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
           for (let again = 0; again < 3; again++) {
             second.remove()
             await new Promise((done) => setTimeout(done, 20))
-            second = mounted({ name: "photos" })
+            second = mounted({ "queue-name": "photos" })
             await until(() => isBusy(second))
           }
           const more = listeners - before
-          // two that are shown at once have a queue each, unless they are given the same
+          // two without a name have a queue each, unless they are given the same
           const [third, fourth] = [mounted({}), mounted({})]
           await Promise.all([third.add([new File(["3"], "three.txt")]), fourth.add([new File(["4"], "four.txt")])])
           await until(() => isBusy(third) && isBusy(fourth))
@@ -558,7 +560,7 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
           const given = namesIn(fourth)
           await queue?.dispose()
           second.remove()
-          const last = mounted({ name: "photos" })
+          const last = mounted({ "queue-name": "photos" })
           await until(() => last.queue !== undefined)
           return { left, shown, more, apart, given, disposed: namesIn(last) }
         }, null)

@@ -66,22 +66,29 @@ export const isAnnounced = (page: Tab, words: string): Effect.Effect<Shown> =>
 export const hasButton = (page: Tab, name: string): Effect.Effect<Shown> =>
   until(page, ({ buttons }) => buttons.includes(name))
 
+type Opened = Effect.Effect.Success<ReturnType<typeof BrowserDemo.start>> & { readonly page: Tab }
+
+/** A page of these files in a tab of its own. */
+export const opening = (
+  files: BrowserDemo.Files,
+  behaviour: Behaviour = {}
+): Effect.Effect<Opened, never, Engine | Scope.Scope> =>
+  Effect.gen(function*() {
+    const demo = yield* BrowserDemo.start({ files }, behaviour)
+    const { open } = yield* Effect.flatMap(Engine, ({ session }) => session)
+    return { ...demo, page: yield* Effect.promise(() => open(demo.origin)) }
+  }).pipe(Effect.provide(NodeContext.layer), Effect.orDie)
+
 export const opened = (
   behaviour: Behaviour = {},
   language = "en"
-): Effect.Effect<
-  Effect.Effect.Success<ReturnType<typeof BrowserDemo.start>> & { readonly page: Tab },
-  never,
-  Engine | ExamplePage | Scope.Scope
-> =>
+): Effect.Effect<Opened, never, Engine | ExamplePage | Scope.Scope> =>
   Effect.gen(function*() {
-    const demo = yield* BrowserDemo.start({ files: inLanguage(yield* ExamplePage, language) }, behaviour)
-    const { open } = yield* Effect.flatMap(Engine, ({ session }) => session)
-    const page = yield* Effect.promise(() => open(demo.origin))
+    const world = yield* opening(inLanguage(yield* ExamplePage, language), behaviour)
     // the element shows itself once its words are there
-    yield* until(page, ({ buttons }) => buttons.length > 0)
-    return { ...demo, page }
-  }).pipe(Effect.provide(NodeContext.layer), Effect.orDie)
+    yield* until(world.page, ({ buttons }) => buttons.length > 0)
+    return world
+  })
 
 /** A file of so many bytes on disk, in a folder of its own. */
 export const onDisk = (name: string, size: number): Effect.Effect<string, never, Scope.Scope> =>

@@ -1,0 +1,4 @@
+import { field } from "../laws/field.js"
+import { WebKitLive } from "../support/webkit.js"
+
+field(WebKitLive, "WebKit")
