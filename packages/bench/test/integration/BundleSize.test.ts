@@ -1,6 +1,7 @@
-import { beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
 import { withinBudget } from "../../../node/test/support/budgets.js"
-import { byEsbuild, byRollup } from "../../src/BundleSize.js"
+import { byEsbuild, byRollup, inPieces, type Weight } from "../../src/BundleSize.js"
 
 const modules = ["effectAlone", "both", "bothCore", "core", "stevedore", "queue", "reads"] as const
 
@@ -10,11 +11,19 @@ const KiB = (module: typeof modules[number]) => (sizes.get(module) ?? NaN) / 102
 
 let byRollupKiB = NaN
 
+let element: Weight = { first: NaN, all: NaN }
+
+let elementBesideEffect = NaN
+
+const textOf = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8")
+
 // What a page loads, minified and gzipped.
 describe("the size of a page's script", () => {
   beforeAll(async () => {
     for (const module of modules) sizes.set(module, await byEsbuild(module))
     byRollupKiB = (await byRollup("stevedore") ?? NaN) / 1024
+    element = await inPieces("element")
+    elementBesideEffect = (await inPieces("bothElement")).all - (sizes.get("effectAlone") ?? NaN)
   })
 
   it("is within its budgets", () => {
@@ -30,5 +39,28 @@ describe("the size of a page's script", () => {
       "bundle with the queue, KiB": KiB("queue"),
       "bundle with lists and downloads, KiB": KiB("reads")
     })
+  })
+
+  it("is what README and the guide say, within 5 %", () => {
+    const of = (module: typeof modules[number]) => sizes.get(module) ?? NaN
+    const [upload, readme, guide] = [of("stevedore"), textOf("browser/README.md"), textOf("docs/guide/element.md")]
+    const said: ReadonlyArray<readonly [text: string, pattern: RegExp, bytes: number]> = [
+      [
+        readme,
+        /on top of an application with Effect, Schema and HttpClient \| ([\d.]+)/,
+        of("both") - of("effectAlone")
+      ],
+      [readme, /by itself, Effect included [^|]*\| ([\d.]+)/, upload],
+      [readme, /by rollup: ([\d.]+)/, byRollupKiB * 1024],
+      [readme, /the queue on top of an upload \| ([\d.]+)/, of("queue") - upload],
+      [readme, /lists and downloads on top of an upload \| ([\d.]+)/, of("reads") - upload],
+      [guide, /: ([\d.]+) kB that register/, element.first],
+      [guide, /unfinished upload is known: ([\d.]+) kB/, elementBesideEffect],
+      [guide, /Where it has not, it\s+is ([\d.]+) kB/, element.all]
+    ]
+    for (const [text, pattern, bytes] of said) {
+      const [whole = `${pattern}`, kB] = pattern.exec(text) ?? []
+      assert.approximately(Number(kB) * 1000, bytes, bytes / 20, whole)
+    }
   })
 })
