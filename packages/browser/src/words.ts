@@ -14,7 +14,45 @@ import type { Reason, Words } from "./words/model.js"
  */
 export type * from "./words/model.js"
 
-export { bytes, limits, load, say, text, types } from "./words/format.js"
+export {
+  /**
+   * A number of bytes, such as `5.2 MB`, in units of 1000, with so many digits after the point at least.
+   *
+   * @category formatting
+   */
+  bytes,
+  /**
+   * What may be added, in a line: `Images or PDF, up to 2 MB, at most 4`.
+   *
+   * @category formatting
+   */
+  limits,
+  /**
+   * Loads the words of a language, such as `de-CH`, when they are needed. English, German, Spanish, French, Japanese and
+   * Arabic are known; for others, and if a language cannot be loaded, these are English.
+   *
+   * @category languages
+   */
+  load,
+  /**
+   * The message for a key.
+   *
+   * @category formatting
+   */
+  say,
+  /**
+   * A message with its values. Numbers are formatted, and `count` chooses the plural.
+   *
+   * @category formatting
+   */
+  text,
+  /**
+   * What is accepted, as visitors call it: `images or PDF` for images of any type and `.pdf`.
+   *
+   * @category formatting
+   */
+  types
+} from "./words/format.js"
 
 /**
  * The tag of an error of `@stevedore/core`.

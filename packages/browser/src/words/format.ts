@@ -18,8 +18,6 @@ export const formatOf = (language: string, options: Intl.NumberFormatOptions = {
 
 /**
  * A message with its values. Numbers are formatted, and `count` chooses the plural.
- *
- * @category formatting
  */
 export const text = ({ language }: Pick<Words, "language">, message: Message, values: Values = {}): string => {
   const { count } = values
@@ -34,8 +32,6 @@ export const text = ({ language }: Pick<Words, "language">, message: Message, va
 
 /**
  * The message for a key.
- *
- * @category formatting
  */
 export const say = (words: Words, key: MessageKey, values?: Values): string => text(words, words.messages[key], values)
 
@@ -53,8 +49,6 @@ const units = ["kilobyte", "megabyte", "gigabyte", "terabyte"]
 
 /**
  * A number of bytes, such as `5.2 MB`, in units of 1000, with so many digits after the point at least.
- *
- * @category formatting
  */
 export const bytes = ({ language }: Pick<Words, "language">, count: number, least?: number): string => {
   if (count < 1000) return unit(language, "byte", "long", 0).format(count)
@@ -86,9 +80,7 @@ const kinds = { "image/*": "images", "video/*": "videos", "audio/*": "audio" } a
 const isKind = (type: string): type is keyof typeof kinds => Object.hasOwn(kinds, type)
 
 /**
- * What is accepted, as visitors call it: `images or PDF` for `image/*` and `.pdf`.
- *
- * @category formatting
+ * What is accepted, as visitors call it: `images or PDF` for images of any type and `.pdf`.
  */
 export const types = (words: Words, accept: ReadonlyArray<string>): string =>
   new Intl.ListFormat(words.language, { type: "disjunction" }).format(
@@ -102,8 +94,6 @@ export const types = (words: Words, accept: ReadonlyArray<string>): string =>
 
 /**
  * What may be added, in a line: `Images or PDF, up to 2 MB, at most 4`.
- *
- * @category formatting
  */
 export const limits = (words: Words, { accept = [], files, size, total }: Limits): string => {
   const line = new Intl.ListFormat(words.language, { type: "unit" }).format([
@@ -118,8 +108,6 @@ export const limits = (words: Words, { accept = [], files, size, total }: Limits
 /**
  * Loads the words of a language, such as `de-CH`, when they are needed. English, German, Spanish, French, Japanese and
  * Arabic are known; for others, and if a language cannot be loaded, these are English.
- *
- * @category languages
  */
 export const load = async (language: string): Promise<Words> => {
   const known = await loaded(language.toLowerCase().split("-")[0]).catch(() => english)
