@@ -3,7 +3,7 @@ import { UploadQueue } from "@stevedore/browser"
 import { UploadLedger, Uploads } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import { Effect, FastCheck, Layer, TestClock } from "effect"
-import { runs } from "../../../testing/test/support/runs.js"
+import { runs } from "../../../../testing/test/support/runs.js"
 
 const MiB = 1024 * 1024
 
