@@ -5,8 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import { constVoid } from "effect/Function"
+import { constVoid, dual } from "effect/Function"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Subscribable from "effect/Subscribable"
@@ -308,18 +309,29 @@ const outcomeOf = (
  *
  * const failures = Stream.range(1, 100).pipe(
  *   Stream.map((number) => UploadSources.fromBytes(`${number}.txt`, new TextEncoder().encode(`${number}`))),
- *   Uploads.uploadAll,
+ *   Uploads.uploadAll(),
  *   Stream.filter((outcome) => outcome._tag === "Failed"),
  *   Stream.runCount
  * )
  *
  * @category programs
  */
-export const uploadAll = <E, R>(
-  sources: Stream.Stream<UploadSource, E, R>,
-  options: UploadAllOptions = {}
-): Stream.Stream<UploadOutcome, E, R | Requirements> =>
-  mapUnordered(sources, atLeastOne(options.files, 3), (source) => outcomeOf(source, options))
+export const uploadAll: {
+  (
+    options?: UploadAllOptions
+  ): <E, R>(sources: Stream.Stream<UploadSource, E, R>) => Stream.Stream<UploadOutcome, E, R | Requirements>
+  <E, R>(
+    sources: Stream.Stream<UploadSource, E, R>,
+    options?: UploadAllOptions
+  ): Stream.Stream<UploadOutcome, E, R | Requirements>
+} = /* #__PURE__ */ dual(
+  ([sources]) => Predicate.hasProperty(sources, "pipe"),
+  <E, R>(
+    sources: Stream.Stream<UploadSource, E, R>,
+    options: UploadAllOptions = {}
+  ): Stream.Stream<UploadOutcome, E, R | Requirements> =>
+    mapUnordered(sources, atLeastOne(options.files, 3), (source) => outcomeOf(source, options))
+)
 
 /**
  * Continues the unfinished upload with this id, from the same source. Fails with `UnfinishedUploadNotFound` if the

@@ -501,7 +501,7 @@ describe("Uploads", () => {
     it.effect("one bad file does not stop the others, and each has its outcome", () =>
       Effect.gen(function*() {
         const sources = [sourceOf(95, "a.mp4"), sourceOf(0, "empty.mp4"), sourceOf(50, "b.mp4")]
-        const outcomes = yield* Stream.fromIterable(sources).pipe(Uploads.uploadAll, Stream.runCollect)
+        const outcomes = yield* Stream.fromIterable(sources).pipe(Uploads.uploadAll(), Stream.runCollect)
         const told = Chunk.toReadonlyArray(outcomes).map((outcome) =>
           `${outcome.source.name} ${outcome._tag === "Failed" ? outcome.error._tag : outcome._tag}`
         )

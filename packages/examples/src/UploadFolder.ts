@@ -5,7 +5,7 @@ import { Effect, Stream } from "effect"
 /** Uploads every file of a directory and returns how many failed: one bad file does not stop the others. */
 export const folder = (directory: string) =>
   FileSource.fromDirectory(directory).pipe(
-    Uploads.uploadAll,
+    Uploads.uploadAll(),
     Stream.tap((outcome) =>
       outcome._tag === "Failed"
         ? Effect.logWarning(`${outcome.source.name}: ${outcome.error._tag}`)

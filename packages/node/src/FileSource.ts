@@ -117,7 +117,7 @@ export interface DirectoryOptions {
  * import { Effect, Stream } from "effect"
  *
  * const everything = FileSource.fromDirectory("interviews", { recursive: true }).pipe(
- *   Uploads.uploadAll,
+ *   Uploads.uploadAll(),
  *   Stream.runForEach((outcome) => Effect.log(outcome.source.name, outcome._tag))
  * )
  *

@@ -4,7 +4,9 @@ import type { DownloadError } from "@stevedore/core/DownloadError"
 import * as Downloads from "@stevedore/core/Downloads"
 import { atLeastOne } from "@stevedore/core/UploadOptions"
 import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
@@ -221,39 +223,37 @@ export interface AllOptions extends Omit<Options, "size" | "checksum" | "onKept"
  * import { Effect, Stream } from "effect"
  *
  * const all = Stream.make({ fileId: "1kf00nQk9yfWKfsTDni8aO", path: "interview.mp4" }).pipe(
- *   NodeDownloads.downloadAll,
+ *   NodeDownloads.downloadAll(),
  *   Stream.runForEach((outcome) => Effect.log(outcome.target.path, outcome._tag))
  * )
  *
  * @category downloads
  */
-export const downloadAll = <E, R>(
-  targets: Stream.Stream<DownloadTarget, E, R>,
-  options: AllOptions = {}
-): Stream.Stream<DownloadOutcome, E, R | Downloads.Requirements> =>
-  Stream.mapEffect(
-    targets,
-    (target) =>
-      Effect.match(toFile(target.fileId, target.path, { ...options, size: target.size, checksum: target.checksum }), {
-        onFailure: (error): DownloadOutcome => ({ _tag: "Failed", target, error }),
-        onSuccess: (file): DownloadOutcome => ({ _tag: "Downloaded", target, file })
-      }),
-    { concurrency: atLeastOne(options.files, 3), unordered: true }
-  )
-
-/**
- * {@link downloadAll} with options, for use in a pipe.
- *
- * @example
- * import { NodeDownloads } from "@stevedore/node"
- * import { Stream } from "effect"
- *
- * const outcomes = (targets: Iterable<NodeDownloads.DownloadTarget>) =>
- *   Stream.fromIterable(targets).pipe(NodeDownloads.downloadAllWith({ overwrite: true }), Stream.runCollect)
- *
- * @category downloads
- */
-export const downloadAllWith =
-  (options: AllOptions) =>
-  <E, R>(targets: Stream.Stream<DownloadTarget, E, R>): Stream.Stream<DownloadOutcome, E, R | Downloads.Requirements> =>
-    downloadAll(targets, options)
+export const downloadAll: {
+  (
+    options?: AllOptions
+  ): <E, R>(targets: Stream.Stream<DownloadTarget, E, R>) => Stream.Stream<
+    DownloadOutcome,
+    E,
+    R | Downloads.Requirements
+  >
+  <E, R>(
+    targets: Stream.Stream<DownloadTarget, E, R>,
+    options?: AllOptions
+  ): Stream.Stream<DownloadOutcome, E, R | Downloads.Requirements>
+} = /* #__PURE__ */ dual(
+  ([targets]) => Predicate.hasProperty(targets, "pipe"),
+  <E, R>(
+    targets: Stream.Stream<DownloadTarget, E, R>,
+    options: AllOptions = {}
+  ): Stream.Stream<DownloadOutcome, E, R | Downloads.Requirements> =>
+    Stream.mapEffect(
+      targets,
+      (target) =>
+        Effect.match(toFile(target.fileId, target.path, { ...options, size: target.size, checksum: target.checksum }), {
+          onFailure: (error): DownloadOutcome => ({ _tag: "Failed", target, error }),
+          onSuccess: (file): DownloadOutcome => ({ _tag: "Downloaded", target, file })
+        }),
+      { concurrency: atLeastOne(options.files, 3), unordered: true }
+    )
+)

@@ -22,7 +22,7 @@ import type { PutReceipt } from "../storage/response.js"
 import type { StorageError } from "../StorageError.js"
 import { ChecksumMismatch, UrlExpired } from "../StorageError.js"
 import * as TransferGate from "../TransferGate.js"
-import type { DeadlineUnreachable } from "../UploadError.js"
+import type { DeadlineUnreachable, UploadLocked } from "../UploadError.js"
 import type { ByteRange } from "../UploadPlan.js"
 import type { OpenSource, SourceSection, UploadSource } from "../UploadSource.js"
 import * as AttemptWatch from "./attempt.js"
@@ -39,8 +39,11 @@ export interface PartTransfer {
   readonly url: PresignedUrl
   readonly kind: "single" | "part"
   readonly encryptionHeaders: Readonly<Record<string, string>>
-  /** Fails once it is known that the upload cannot finish in time. */
-  readonly look: Effect.Effect<void, DeadlineUnreachable>
+  /**
+   * Asked before each attempt, and during it: fails once it is known that the upload cannot finish in time, and once another
+   * process may have taken it over.
+   */
+  readonly look: Effect.Effect<void, DeadlineUnreachable | UploadLocked>
 }
 
 /** The receipt of the last attempt, which is the one that counts. */
@@ -52,7 +55,7 @@ export interface Transferred extends PutReceipt {
 }
 
 /** Every way a part can fail. */
-export type PartError = StorageError | SourceError | DeadlineUnreachable
+export type PartError = StorageError | SourceError | DeadlineUnreachable | UploadLocked
 
 interface Hashing {
   readonly section: SourceSection

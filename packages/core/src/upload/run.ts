@@ -161,20 +161,17 @@ const send = (upload: Running, state: S.Sending): Step<S.Receipts> =>
     let hasFailed = false
     const unlessOver = Effect.suspend(() => hasFailed ? Effect.never : Effect.void)
     const put = ({ partNumber, range, url }: S.Part): Step<PartReceipt> =>
-      ifHeld(
-        upload,
-        PartTransfer.run({
-          run,
-          source,
-          opened: { ...content, section: (range) => Effect.zipRight(unlessOver, content.section(range)) },
-          partNumber,
-          range,
-          url,
-          kind: session.uploadId === undefined ? "single" : "part",
-          encryptionHeaders: profile.encryptionHeaders,
-          look: refuseUnreachable(upload, session, deadline)
-        })
-      ).pipe(
+      PartTransfer.run({
+        run,
+        source,
+        opened: { ...content, section: (range) => Effect.zipRight(unlessOver, content.section(range)) },
+        partNumber,
+        range,
+        url,
+        kind: session.uploadId === undefined ? "single" : "part",
+        encryptionHeaders: profile.encryptionHeaders,
+        look: ifHeld(upload, refuseUnreachable(upload, session, deadline))
+      }).pipe(
         Effect.tapError((error) => Effect.sync(() => upload.failure ??= error)),
         Effect.tapErrorCause(() => Effect.sync(() => hasFailed = true)),
         Effect.map(({ attempts, checksum, etag, perhapsRepeated }): PartReceipt => ({

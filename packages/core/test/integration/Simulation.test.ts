@@ -12,7 +12,8 @@ describe("Simulation", () => {
     [55_733, "the computer falls asleep in the moment of an interruption"],
     [7_012_997, "an upload goes on with the session of one that a firewall ended, in the same process"],
     [8_000_092, "a frozen life thaws after another has taken its upload over"],
-    [8_000_321, "a frozen life has every part as another takes its upload over"]
+    [8_000_321, "a frozen life has every part as another takes its upload over"],
+    [9_175_776, "a frozen life thaws between two attempts of a part that another has sent"]
   ])("holds the laws in history %d: %s", (seed) => {
     assert.deepStrictEqual(violations(run(seed)), [])
   })

@@ -91,7 +91,7 @@ describe("the types of uploads", () => {
   it("many uploads add nothing to what their sources fail with, in either form", () => {
     type Expected = Stream.Stream<Uploads.UploadOutcome, NoFolder, Folder | Uploads.Requirements>
     const dataFirst = () => Uploads.uploadAll(folder, { files: 2 })
-    const inPipe = () => folder.pipe(Uploads.uploadAll)
+    const inPipe = () => folder.pipe(Uploads.uploadAll({ files: 2 }))
     expectTypeOf(dataFirst).returns.toEqualTypeOf<Expected>()
     expectTypeOf(inPipe).returns.toEqualTypeOf<Expected>()
   })

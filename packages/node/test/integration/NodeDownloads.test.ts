@@ -1115,7 +1115,7 @@ describe("NodeDownloads.downloadAll", () => {
       yield* Effect.promise(() => Fs.writeFile(join(directory, "b"), "mine"))
       const outcomes = yield* Stream.make("a", "b", "c").pipe(
         Stream.map((name) => ({ fileId: name, path: join(directory, name) })),
-        NodeDownloads.downloadAllWith({ files: 2 }),
+        NodeDownloads.downloadAll({ files: 2 }),
         Stream.runCollect,
         Effect.provide(served.layer)
       )
@@ -1145,7 +1145,7 @@ describe("NodeDownloads.downloadAll", () => {
       const targets = ["a", "b", "c", "d"].map((name) => ({ fileId: name, path: join(directory, name) }))
       yield* Effect.promise(() => Promise.all(targets.map(({ path }) => Fs.writeFile(path, "mine"))))
       const outcomes = yield* Stream.fromIterable(targets).pipe(
-        NodeDownloads.downloadAllWith({ files: 2, overwrite: true }),
+        NodeDownloads.downloadAll({ files: 2, overwrite: true }),
         Stream.runCollect,
         Effect.provide(served.layer)
       )
@@ -1158,7 +1158,7 @@ describe("NodeDownloads.downloadAll", () => {
       const { directory, served } = yield* setting()
       const count = yield* Stream.make("a", "b", "c").pipe(
         Stream.map((name) => ({ fileId: name, path: join(directory, name) })),
-        NodeDownloads.downloadAllWith({ files: Infinity }),
+        NodeDownloads.downloadAll({ files: Infinity }),
         Stream.runCount,
         Effect.provide(served.layer)
       )

@@ -94,7 +94,7 @@ describe("the types of file sources", () => {
   })
 
   it("the stream of a directory's uploads fails only with `SourceUnreadable`", () => {
-    expectTypeOf(FileSource.fromDirectory("a").pipe(Uploads.uploadAll)).toEqualTypeOf<
+    expectTypeOf(FileSource.fromDirectory("a").pipe(Uploads.uploadAll())).toEqualTypeOf<
       Stream.Stream<Uploads.UploadOutcome, SourceError.SourceUnreadable, Services>
     >()
   })
@@ -113,8 +113,7 @@ describe("the types of downloads", () => {
     const targets = Stream.make({ fileId: "id", path: "a.mp4" })
     type Expected = Stream.Stream<NodeDownloads.DownloadOutcome, never, Downloads.Requirements>
     expectTypeOf(NodeDownloads.downloadAll(targets, { files: 2 })).toEqualTypeOf<Expected>()
-    expectTypeOf(targets.pipe(NodeDownloads.downloadAll)).toEqualTypeOf<Expected>()
-    expectTypeOf(targets.pipe(NodeDownloads.downloadAllWith({ files: 2 }))).toEqualTypeOf<Expected>()
+    expectTypeOf(targets.pipe(NodeDownloads.downloadAll({ files: 2 }))).toEqualTypeOf<Expected>()
     expectTypeOf<Extract<NodeDownloads.DownloadOutcome, { readonly _tag: "Failed" }>["error"]>()
       .toEqualTypeOf<Failure>()
     const refused = () => [
