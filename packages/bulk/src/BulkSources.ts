@@ -17,7 +17,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { createReadStream } from "node:fs"
 import { realpath } from "node:fs/promises"
-import { join, resolve, sep } from "node:path"
+import { join, relative, resolve, sep } from "node:path"
 import { hostQueue } from "./jobs/statements.js"
 
 /**
@@ -376,7 +376,8 @@ export const files = <E, R>(
 
 /**
  * The files that a manifest lists: one JSON object in each line, with `path`, and optionally `size` and `mediaType`. It
- * is read line by line, however long it is. A line that is not such an object fails with `InvalidSource` and names it.
+ * is read line by line, however long it is. A file that several
+ * rows name, in whatever spelling, or by links, is uploaded once. A line that is not such an object fails with `InvalidSource` and names it.
  *
  * @category manifests
  */
@@ -390,9 +391,34 @@ export const manifest = (path: string, root: string, place: Place = {}): Manifes
           field: "name",
           expected: "a JSON object with a path, such as {\"path\":\"a.jpg\",\"size\":1024}"
         }))
-    )
+    ),
+    once(place.mount === undefined ? resolve(root) : undefined)
   )
 })
+
+// `a.txt` and `./a.txt` are one file, and so is a link to it
+const realPath = (base: string | undefined, path: string): Effect.Effect<string> => {
+  const plain = path.startsWith("/") ? path : path.split("/").filter((name) => name !== "" && name !== ".").join("/")
+  if (base === undefined || outside(plain)) return Effect.succeed(plain)
+  return Effect.tryPromise(() => Promise.all([realpath(base), realpath(join(base, plain))])).pipe(
+    Effect.map(([base, real]) => relative(base, real).split(sep).join("/")),
+    // what is not there, or not below the base, fails by its own name
+    Effect.filterOrFail((path) => path !== "" && !outside(path)),
+    Effect.orElseSucceed(() => plain)
+  )
+}
+
+/** Each file once, as its first row names it. */
+const once = (base: string | undefined) => <E>(entries: Stream.Stream<Entry, E>): Stream.Stream<Entry, E> =>
+  Stream.suspend(() => {
+    const seen = new Set<string>()
+    return entries.pipe(
+      Stream.mapEffect((entry) => Effect.map(realPath(base, entry.path), (path) => ({ ...entry, path })), {
+        concurrency: 16
+      }),
+      Stream.filter(({ path }) => !seen.has(path) && seen.add(path).has(path))
+    )
+  })
 
 const isBase = (text: string): boolean => {
   if (!URL.canParse(text)) return false

@@ -33,7 +33,7 @@ export const Checkpoint = /* #__PURE__ */ Schema.Struct({
   version: Schema.Literal(1),
   /** The list, such as `/v1/projects`. */
   path: Schema.String,
-  /** Identifies the filters and the sort: a walk continues only with the same ones. */
+  /** Identifies the service, and the filters and the sort: a walk continues only with the same ones. */
   fingerprint: Schema.String,
   /** The cursor of the page; absent for the first. */
   cursor: Schema.optionalWith(Schema.String, { exact: true }),
@@ -71,12 +71,16 @@ export interface Marked<out A> {
 }
 
 /**
- * Tells one walk from another by its list, its filters and its sort, as they are sent over the wire.
+ * Tells one walk from another: by its service, and behind a dot by its list, its filters and its sort, as they are sent over
+ * the wire.
  *
  * @internal
  */
-export const fingerprint = (path: string, query: ReadonlyArray<readonly [string, string]>): string =>
-  textHash(JSON.stringify([path, query])).toString(36)
+export const fingerprint = (
+  baseUrl: string,
+  path: string,
+  query: ReadonlyArray<readonly [string, string]>
+): string => `${textHash(baseUrl).toString(36)}.${textHash(JSON.stringify([path, query])).toString(36)}`
 
 /**
  * The position before the first item of a list.

@@ -118,7 +118,7 @@ export class InvalidListOption extends TaggedError<InvalidListOption>()("Invalid
 }
 
 /**
- * A checkpoint of another list, or of the same list with other filters or another sort. Refused before any request,
+ * A checkpoint of another service or token's owner, of another list, or of the same list with other filters or another sort. Refused before any request,
  * because continuing from it would miss some items and repeat others.
  *
  * @category errors
@@ -128,13 +128,21 @@ export class CheckpointMismatch extends TaggedError<CheckpointMismatch>()("Check
   path: Schema.String,
   /** The list that the checkpoint belongs to. */
   checkpointPath: Schema.String,
-  what: Schema.Literal("list", "filters"),
+  what: Schema.Literal("list", "filters", "service", "owner"),
   attempts: Recovery.noAttempts
 }) {
   override get message(): string {
-    return this.what === "list"
-      ? `The checkpoint belongs to ${this.checkpointPath}, not ${this.path}. Keep one checkpoint per list.`
-      : `The checkpoint of ${this.path} was taken with other filters or another sort. Use these, or walk from the start.`
+    const { checkpointPath, path, what } = this
+    switch (what) {
+      case "list":
+        return `The checkpoint belongs to ${checkpointPath}, not ${path}. Keep one checkpoint per list.`
+      case "filters":
+        return `The checkpoint of ${path} was taken with other filters or another sort. Use these, or walk from the start.`
+      case "service":
+        return `The checkpoint of ${checkpointPath} was taken at another service. Keep one checkpoint per service.`
+      case "owner":
+        return `The checkpoint of ${checkpointPath} was taken with the token of another owner. Keep one for each of them.`
+    }
   }
 }
 

@@ -222,6 +222,12 @@ describe("Checkpoints", () => {
         _tag: "CheckpointMismatch",
         what: "list"
       })
+      const [, walk = ""] = from?.fingerprint.split(".") ?? []
+      const elsewhere = from && { ...from, fingerprint: `other.${walk}` }
+      assert.deepInclude(yield* Effect.flip(marked({ colour: "red", from: elsewhere })), {
+        _tag: "CheckpointMismatch",
+        what: "service"
+      })
       assert.strictEqual(list.received.length, 0)
       yield* marked({ colour: "red", from })
     }).pipe(Effect.provide(list.layer))

@@ -9,6 +9,7 @@ import * as ExitCode from "../print/exitCode.js"
 export class JobFailed extends Schema.TaggedError<JobFailed>("@stevedore/cli/JobFailed")("JobFailed", {
   /** That of the failures; of several, the gravest. */
   kind: ErrorKind.ErrorKind,
+  exitCode: Schema.Int,
   job: Schema.String,
   /** In files, as the next. */
   failed: Schema.Number,

@@ -16,6 +16,10 @@ import * as Stream from "effect/Stream"
 import { hostname } from "node:os"
 import * as Configuration from "../connection/configuration.js"
 import * as Telemetry from "../connection/telemetry.js"
+import * as Outcomes from "../files/outcomes.js"
+import type { SkippedEntry } from "../files/paths.js"
+import * as UploadPaths from "../files/paths.js"
+import { skippedLine } from "../files/telling.js"
 import { again } from "../options/commandWords.js"
 import { invalid } from "../options/invalidInput.js"
 import { messageOf } from "../print/message.js"
@@ -70,6 +74,21 @@ const runner = (options: Running & Partial<Pick<Starting, "mount" | "path">>) =>
     )
   })
 
+/** The files of a directory, by the rules of `upload`; at the end it is told what was skipped. */
+const chosen = (path: string, recursive: boolean) =>
+  Stream.suspend(() => {
+    const skipped: Array<SkippedEntry> = []
+    return UploadPaths.within(path, { recursive }).pipe(
+      Stream.filterMap((entry) => {
+        if (entry._tag === "Skipped") return void skipped.push(entry), Option.none()
+        const { file: { name, size } } = entry
+        return Option.map(name, (path) => ({ path, size }))
+      }),
+      Stream.concat(Stream.execute(Effect.flatMap(Output, ({ note }) =>
+        Effect.forEach(skippedLine(Outcomes.skippedBy(skipped)), note, { discard: true }))))
+    )
+  })
+
 const manifestOf = ({ host, job, manifest, mount, path, recursive }: Starting) =>
   Effect.gen(function*() {
     if (Option.isSome(host) && Option.isSome(mount)) {
@@ -84,7 +103,9 @@ const manifestOf = ({ host, job, manifest, mount, path, recursive }: Starting) =
       const root = Option.isSome(mount) ? "" : Option.getOrElse(path, () => ".")
       return BulkSources.manifest(manifest.value, root, place)
     }
-    if (Option.isSome(path)) return BulkSources.directory(path.value, { recursive, ...place })
+    if (Option.isSome(path)) {
+      return BulkSources.files(Option.isSome(mount) ? "" : path.value, chosen(path.value, recursive), place)
+    }
     const problem = `there is no job ${JSON.stringify(job)} yet: name the directory of its files, or --manifest`
     return yield* invalid("PATH", problem)
   })

@@ -2,7 +2,6 @@
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Jobs from "@stevedore/bulk/Bulk"
 import type { JobNotFound } from "@stevedore/bulk/BulkError"
-import type * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -115,12 +114,12 @@ export const end = (job: Jobs.Job, standing: Reports.Standing, json: boolean) =>
     if (!json) yield* print([{ name: job.name, standing }], false)
     const { failed, total, uploaded } = standing
     if (uploaded === total) return
-    const kinds = yield* Stream.runFold(job.failures, new Set<ErrorKind.ErrorKind>(), (kinds, { error }) =>
-      kinds.add(error.kind))
-    return yield* new JobFailed({
-      kind: Outcomes.gravestOf(kinds),
-      job: job.name,
-      failed,
-      cancelled: total - uploaded - failed
-    })
+    // one of each kind that there is
+    const errors = yield* Stream.runFold(
+      job.failures,
+      new Map<string, Reports.KnownError>(),
+      (errors, { error }) => errors.set(`${error._tag} ${"reason" in error ? error.reason : ""}`, error)
+    )
+    const { exitCode, kind } = Outcomes.failureOf([...errors.values()], { files: total, notTried: 0 })
+    return yield* new JobFailed({ kind, exitCode, job: job.name, failed, cancelled: total - uploaded - failed })
   })

@@ -1,10 +1,12 @@
 /** Reads which files to upload or download from a list: a path per line, or a row per file with more about it. */
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { readFile } from "../options/inputFile.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
+import { nearest } from "../options/nearest.js"
 import * as SeparatedValues from "./separatedValues.js"
 import * as StandardInput from "./standardInput.js"
 
@@ -43,6 +45,20 @@ const columns: { readonly [Name in Column]: ReadonlyArray<string> } = {
   mediaType: ["mediatype", "contenttype", "type"],
   status: ["status"]
 }
+
+// What only a report says
+const ofReports = ["reason", "bytes", "bytessent", "seconds", "checksum", "error", "message"]
+
+/** The known name that a column of a row was probably meant to have. */
+export const misspelt = ({ fields }: Row): Option.Option<readonly [name: string, meant: string]> =>
+  Arr.findFirst(
+    Object.keys(fields).filter((name) => !ofReports.includes(plainName(name))),
+    (name) =>
+      Option.map(
+        nearest(plainName(name), Object.values(columns).flat()),
+        (meant) => [name, meant === "mediatype" ? "media_type" : meant] as const
+      )
+  )
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, "")
 

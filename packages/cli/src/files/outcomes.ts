@@ -124,11 +124,11 @@ export const failuresOf = <Input>(outcomes: Outcomes<Input>): ReadonlyArray<Fail
   }))
 
 /** What was skipped, by why. */
-export const skippedBy = <Input>(
-  outcomes: Outcomes<Input>
+export const skippedBy = (
+  skipped: ReadonlyArray<{ readonly path: string; readonly reason: Reports.SkipReason }>
 ): ReadonlyArray<readonly [reason: Reports.SkipReason, paths: ReadonlyArray<string>]> => {
   const paths = new Map<Reports.SkipReason, Array<string>>()
-  for (const { path, reason } of those(outcomes, "Skipped")) paths.set(reason, [...paths.get(reason) ?? [], path])
+  for (const { path, reason } of skipped) paths.set(reason, [...paths.get(reason) ?? [], path])
   return [...paths]
 }
 
@@ -147,7 +147,7 @@ export const summaryOf = <Input>(
     files: outcomes.files,
     [of.did]: done.length,
     resumed: done.filter(({ resumed }) => resumed > 0).length,
-    skipped: Object.fromEntries(skippedBy(outcomes).map(([reason, { length }]) => [reason, length])),
+    skipped: Object.fromEntries(skippedBy(those(outcomes, "Skipped")).map(([reason, { length }]) => [reason, length])),
     failed,
     notTried,
     [of.bytes]: moved,

@@ -4,6 +4,7 @@ import * as Path from "@effect/platform/Path"
 import type { SourceError } from "@stevedore/core/SourceError"
 import * as FileSource from "@stevedore/node/FileSource"
 import * as Arr from "effect/Array"
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -113,27 +114,40 @@ const linked = (file: FileToUpload, { above }: Place, followLinks: boolean): Ent
     return yield* filesIn({ path: file.path, name: `${name}/`, linked: true, above: new Set([...above, real]) }, true)
   })
 
-const filesIn = (place: Place, followLinks: boolean): Entries =>
+type Found = Stream.Stream.Success<ReturnType<typeof FileSource.entriesOf>>
+
+const entryIn = (place: Place, followLinks: boolean) => (entry: Found): Entries =>
   Effect.gen(function*() {
     const { join } = yield* Path.Path
-    const entries = yield* Stream.runCollect(FileSource.entriesOf(place.path, { recursive: true }))
-    const found = yield* Effect.forEach(entries, (entry): Entries => {
-      const file = {
-        ...itself(join(place.path, entry.name)),
-        name: Option.some(`${place.name}${entry.name}`),
-        linked: place.linked
-      }
-      if (entry._tag === "Refused") {
-        return entry.error.reason === "NotAFile"
-          ? linked(file, place, followLinks)
-          : Effect.succeed([refused(file, entry.error)])
-      }
-      return Effect.map(fileAt({ ...file, within: entry.within }), (file) => [
-        file.size === 0 && Option.isSome(file.modified) ? skipped(file, "empty") : entryOf(file)
-      ])
-    }, { concurrency: 16 })
-    return found.flat()
-  }).pipe(Effect.catchAll((error) => Effect.succeed([refused(itself(place.path), error)])))
+    const file = {
+      ...itself(join(place.path, entry.name)),
+      name: Option.some(`${place.name}${entry.name}`),
+      linked: place.linked
+    }
+    if (entry._tag === "Refused") {
+      return entry.error.reason === "NotAFile"
+        ? yield* linked(file, place, followLinks)
+        : [refused(file, entry.error)]
+    }
+    const found = yield* fileAt({ ...file, within: entry.within })
+    return [found.size === 0 && Option.isSome(found.modified) ? skipped(found, "empty") : entryOf(found)]
+  })
+
+const filesIn = (place: Place, followLinks: boolean): Entries =>
+  FileSource.entriesOf(place.path, { recursive: true }).pipe(
+    Stream.mapEffect(entryIn(place, followLinks), { concurrency: 16 }),
+    Stream.runCollect,
+    Effect.map((found) => Chunk.toReadonlyArray(found).flat()),
+    Effect.catchAll((error) => Effect.succeed([refused(itself(place.path), error)]))
+  )
+
+/** What is in a directory, one after the other, however much it is: by the rules of {@link expand}, without links. */
+export const within = (path: string, options: { readonly recursive: boolean }) =>
+  Stream.mapEffect(
+    FileSource.entriesOf(path, options),
+    entryIn({ path, name: "", linked: false, above: new Set() }, false),
+    { concurrency: 16 }
+  ).pipe(Stream.mapConcat((entries) => entries))
 
 /** The path that stands for standard input. */
 export const standardInput = "-"

@@ -57,8 +57,9 @@ const listed = (paths: ReadonlyArray<string>, most: number): ReadonlyArray<strin
 // What is already there is what everybody expects, thousands of files each night
 const isNews = (reason: Reports.SkipReason): boolean => reason !== "uploaded" && reason !== "there"
 
-const skippedLine = <Input>(outcomes: Outcomes.Outcomes<Input>): ReadonlyArray<string> => {
-  const parts = Outcomes.skippedBy(outcomes).map(([reason, paths]) =>
+/** What was skipped, in a line. */
+export const skippedLine = (skipped: ReturnType<typeof Outcomes.skippedBy>): ReadonlyArray<string> => {
+  const parts = skipped.map(([reason, paths]) =>
     `${reasons[reason](paths)}${isNews(reason) ? ` (${listed(paths, 5).join(", ")})` : ""}`
   )
   return parts.length === 0 ? [] : [`Skipped ${parts.join(", ")}`]
@@ -161,7 +162,7 @@ export const make = <Input>(
         ...(done === 0 ? [] : [
           `${did} ${counted(done, "file")}: ${Measure.bytes(bytes)} ${moved} in ${pace}${resumed === 0 ? "" : there}`
         ]),
-        ...skippedLine(outcomes)
+        ...skippedLine(Outcomes.skippedBy(Outcomes.those(outcomes, "Skipped")))
       ]
     }
 

@@ -4,13 +4,14 @@ import * as Path from "@effect/platform/Path"
 import type { Marked } from "@stevedore/core/Checkpoints"
 import * as Checkpoints from "@stevedore/core/Checkpoints"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
+import * as Json from "@stevedore/core/Json"
 import { ExactNumber } from "@stevedore/core/Json"
-import type { ListError } from "@stevedore/core/ListError"
+import { CheckpointMismatch, type ListError } from "@stevedore/core/ListError"
 import * as Records from "@stevedore/core/ListRecords"
 import type { ItemOptions, Page, Walks } from "@stevedore/core/Lists"
 import * as Lists from "@stevedore/core/Lists"
 import * as Metrics from "@stevedore/core/Metrics"
-import type { ServiceApi } from "@stevedore/core/ServiceApi"
+import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
@@ -122,15 +123,17 @@ export const listOf = (resource: string): Either.Either<AnyList, InvalidInput> =
 
 const shownFields = [["id"], ["title", "name", "text", "email"], ["created_at"]]
 
-/** An item as columns: its id, its name or title, and when it was created. */
+const isShown = (value: unknown): boolean =>
+  typeof value === "string" || typeof value === "number" || value instanceof ExactNumber
+
+/** An item as columns: its id, its name or title, and when it was created; its first fields, if it has neither. */
 export const row = (item: object): ReadonlyArray<string> => {
-  const fields = new Map<string, unknown>(Object.entries(item))
-  return shownFields.map((names) => {
-    const found = names.map((name) => fields.get(name)).find((value) =>
-      typeof value === "string" || typeof value === "number" || value instanceof ExactNumber
-    )
-    return found === undefined ? "" : String(found)
-  })
+  const fields = new Map<string, unknown>(Object.entries(item).filter(([, value]) => isShown(value)))
+  const cells = shownFields.map((names) => String(names.map((name) => fields.get(name)).find(isShown) ?? ""))
+  const [id, title] = cells
+  if (id !== "" || title !== "") return cells
+  const others = [...fields.values()].map(String)
+  return others.length === 0 ? [Json.stringify(item) ?? ""] : others.slice(0, shownFields.length)
 }
 
 const columns: ReadonlyArray<Table.Column> = [
@@ -139,7 +142,24 @@ const columns: ReadonlyArray<Table.Column> = [
   { header: "CREATED", width: 16, spare: true }
 ]
 
-const CheckpointFile = Schema.parseJson(Checkpoints.Checkpoint)
+const CheckpointFile = Schema.parseJson(Schema.Struct({
+  ...Checkpoints.Checkpoint.fields,
+  /** Whom the token belonged to, if the service tells. */
+  owner: Schema.optional(Schema.String)
+}))
+
+type Resumed = Schema.Schema.Type<typeof CheckpointFile>
+
+/** Whom the token belongs to. Only who resumes a list asks. */
+const ownerOf = Effect.flatMap(
+  ServiceApi,
+  ({ tokenInfo }) => Effect.map(tokenInfo, Option.flatMap(({ id, subdomain }) => Option.fromNullable(subdomain ?? id)))
+)
+
+const checkOwner = (from: Option.Option<Resumed>, owner: Option.Option<string>, path: string) =>
+  Option.exists(from, (one) => one.owner !== undefined && Option.isSome(owner) && one.owner !== owner.value)
+    ? new CheckpointMismatch({ path, checkpointPath: Option.getOrThrow(from).path, what: "owner" })
+    : Effect.void
 
 const beginning = "{\"version\":1,\"path\":"
 
@@ -190,7 +210,7 @@ const checkWritable = (path: string) =>
     invalid("--resume", `cannot write the checkpoint: ${PlatformWords.describe("write", path)(error)}`)
   ))
 
-const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>
+const writeCheckpoint = (path: string, at: Resumed) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     yield* DiskLedger.replaceFile(fs, path, yield* Schema.encode(CheckpointFile)(at))
@@ -208,12 +228,16 @@ const print = (items: ReadonlyArray<object>, json: boolean, header: boolean) =>
     : Table.print(columns, items.map(row), { header })
 
 // After a crash, some lines may be repeated, but none is missing: the position is written after the items are printed.
-const printMarked = (chunk: Chunk.Chunk<Marked<object>>, options: Options, header: boolean) =>
+const printMarked = (
+  chunk: Chunk.Chunk<Marked<object>>,
+  options: Options,
+  { header, owner }: { readonly header: boolean; readonly owner: string | undefined }
+) =>
   Effect.zipRight(
     print(Chunk.toReadonlyArray(chunk).map(({ item }) => item), options.json, header),
     Effect.transposeMapOption(
       Option.all([options.resume, Chunk.last(chunk)]),
-      ([path, { at }]) => writeCheckpoint(path, at)
+      ([path, { at }]) => writeCheckpoint(path, { ...at, owner })
     )
   )
 
@@ -256,20 +280,17 @@ export const run = (options: Options) =>
       onSome: (limit) => Stream.take(items, limit)
     })
     let printed = 0
-    yield* Effect.provide(
-      tellingSkipped(
-        Stream.runForEachChunk(
-          wanted,
-          (chunk) =>
-            Effect.suspend(() => {
-              const isFirst = printed === 0
-              printed += Chunk.size(chunk)
-              return printMarked(chunk, options, isFirst)
-            })
-        )
-      ),
-      Configuration.layer(options)
-    )
+    const walked = Effect.gen(function*() {
+      const owner = Option.isSome(options.resume) ? yield* ownerOf : Option.none()
+      yield* checkOwner(from, owner, list.path)
+      yield* tellingSkipped(Stream.runForEachChunk(wanted, (chunk) =>
+        Effect.suspend(() => {
+          const header = printed === 0
+          printed += Chunk.size(chunk)
+          return printMarked(chunk, options, { header, owner: Option.getOrUndefined(owner) })
+        })))
+    })
+    yield* Effect.provide(walked, Configuration.layer(options))
     const output = yield* Output
     if (printed === 0) yield* output.note(`No ${options.resource}`)
   })

@@ -18,6 +18,13 @@ const pattern = checked(
 const problemOf = (name: string, mediaType: string) =>
   Option.map(Either.getLeft(checkDescription(name, mediaType)), ({ expected }) => `expected ${expected}`)
 
+/** What is wrong with a media type. */
+export const problemOfType = (mediaType: string) =>
+  Option.orElse(problemOf("any", mediaType), () =>
+    /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(?:;.*)?$/.test(mediaType)
+      ? Option.none()
+      : Option.some(`expected a type and a subtype, such as video/mp4, not ${JSON.stringify(mediaType)}`))
+
 /** The options that choose files. */
 const choosing = {
   include: options({
@@ -118,7 +125,7 @@ export const uploading = {
   }),
   mediaType: option({
     name: "media-type",
-    takes: checked("TYPE", (type) => problemOf("any", type)),
+    takes: checked("TYPE", problemOfType),
     elsewhere: ["content-type"],
     help: "Media type, such as video/mp4. Default: by the file's extension"
   }),

@@ -12,12 +12,13 @@ import { readFile, warnOfOthers } from "../options/inputFile.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import * as Choosing from "./choosing.js"
 import type { Options } from "./options.js"
+import { problemOfType } from "./options.js"
 import * as UrlSource from "./urlSource.js"
 
 /** What says which files to upload. */
 export type Given =
   & Choosing.Choice
-  & Pick<Options, "paths" | "filesFrom" | "nul" | "retryFailed" | "followLinks">
+  & Pick<Options, "paths" | "filesFrom" | "nul" | "retryFailed" | "followLinks" | "into">
 
 const columns = ["path", "url", "file"]
 
@@ -67,6 +68,22 @@ const checkRows = (rows: ReadonlyArray<FilesFrom.Row>): Effect.Effect<void, Inva
     ? Effect.void
     : invalid("--files-from", `${shownOf(other)} is in two rows that say different things: leave one of them out`)
 }
+
+/** What is wrong with what rows say about their files, before any is read. */
+const checkColumns = (rows: ReadonlyArray<FilesFrom.Row>, into: Option.Option<string>) =>
+  Effect.gen(function*() {
+    // of an entry, every column is a field
+    const [name, meant] = Option.isSome(into) ? [] : Option.getOrElse(Arr.findFirst(rows, FilesFrom.misspelt), () => [])
+    if (name !== undefined) {
+      return yield* invalid("--files-from", `no such column: ${JSON.stringify(name)}: did you mean ${meant}?`)
+    }
+    const [wrong] = rows.flatMap((row) =>
+      Option.toArray(Option.map(Option.flatMap(row.mediaType, problemOfType), (problem) => ({ row, problem })))
+    )
+    if (wrong !== undefined) {
+      return yield* invalid("--files-from", `the media type of ${shownOf(wrong.row)}: ${wrong.problem}`)
+    }
+  })
 
 const shownOf = ({ what }: FilesFrom.Row): string => UrlSource.isUrl(what) ? HttpSource.shown(what) : what
 
@@ -146,6 +163,7 @@ export const select = (
     }
     yield* checkNames([...paths, ...all.map(({ what }) => what)])
     yield* checkRows(all)
+    yield* checkColumns(all, given.into)
     const url = paths.find(UrlSource.isUrl)
     if (url !== undefined) {
       return yield* invalid(

@@ -20,7 +20,7 @@ describe("Outcomes", () => {
     outcomes.settle({ _tag: "NotTried", input: "b" })
     assert.deepStrictEqual(outcomes.counts(), { done: 0, there: 0, failed: 1, notTried: 2 })
     assert.deepStrictEqual(Outcomes.those(outcomes, "NotTried").map(({ input }) => input), ["a", "c"])
-    assert.deepStrictEqual(Outcomes.skippedBy(outcomes), [["link", ["d"]]])
+    assert.deepStrictEqual(Outcomes.skippedBy(Outcomes.those(outcomes, "Skipped")), [["link", ["d"]]])
   })
 
   it.each<readonly [ReadonlyArray<KnownError>, number, ErrorKind]>([

@@ -113,6 +113,27 @@ describe("stevedore bulk in a file of SQLite", () => {
       yield* proof
     }).pipe(Effect.provide(NodeContext.layer)))
 
+  it.scopedLive("takes each file once, and skips what upload skips, by name", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const env = { XDG_STATE_HOME: folder }
+      yield* fs.makeDirectory(`${folder}/in/sub`, { recursive: true })
+      yield* fs.writeFileString(`${folder}/in/a.txt`, "a")
+      yield* fs.writeFileString(`${folder}/in/sub/b.txt`, "b")
+      yield* fs.writeFileString(`${folder}/in/empty`, "")
+      yield* fs.symlink(`${folder}/in/a.txt`, `${folder}/in/link`)
+      const start = (...words: ReadonlyArray<string>) =>
+        invoke(["bulk", "start", ...words, "--store", `${folder}/jobs.db`, "--submit-only"], env)
+      const chosen = yield* start("all", `${folder}/in`, "--recursive")
+      assert.deepStrictEqual([chosen.code, chosen.stdout], [0, "all\trunning\t0\t0\t2\t0 B\t-\n"], chosen.stderr)
+      assert.match(chosen.stderr, /^Skipped 1 empty file \(\S+\/empty\), 1 link \(\S+\/link\)$/m)
+      const rows = ["a.txt", "./a.txt", "link", "sub//b.txt", "sub/b.txt"].map((path) => JSON.stringify({ path }))
+      yield* fs.writeFileString(`${folder}/rows.jsonl`, rows.join("\n"))
+      const listed = yield* start("listed", `${folder}/in`, "--manifest", `${folder}/rows.jsonl`)
+      assert.strictEqual(listed.stdout, "listed\trunning\t0\t0\t2\t0 B\t-\n", listed.stderr)
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.scopedLive("refuses what means nothing, before it opens anything", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

@@ -12,6 +12,7 @@ const given: Selection.Given = {
   filesFrom: Option.none(),
   nul: false,
   retryFailed: Option.none(),
+  into: Option.none(),
   followLinks: false,
   include: [],
   exclude: [],
@@ -49,6 +50,22 @@ const retried = (report: string, more: Partial<Selection.Given> = {}) =>
   )
 
 const mark = "{\"status\":\"complete\"}\n"
+
+const listed = (text: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const list = `${yield* fs.makeTempDirectoryScoped()}/list.csv`
+    yield* fs.writeFileString(list, text)
+    return yield* Effect.flip(Selection.select({ ...given, filesFrom: Option.some(list) }))
+  }).pipe(Effect.provide(NodeContext.layer))
+
+describe("the rows of a list", () => {
+  it.scoped("are refused for a misspelt column, and for what is no media type, before a file is read", () =>
+    Effect.gen(function*() {
+      assert.match((yield* listed("path,nam\na,b\n")).message, /no such column: "nam": did you mean name\?/)
+      assert.match((yield* listed("path,media_type\na,foo\n")).message, /the media type of a: expected a type and/)
+    }))
+})
 
 describe("what says which files to upload", () => {
   it.scoped.each<readonly [what: string, name: string, text: string, problem: RegExp]>([

@@ -18,7 +18,7 @@ import type { Entry, EntryPage } from "./walk.js"
 import { walkEntries } from "./walk.js"
 
 const prepared = <A>(shape: ListShape<A>, wishes: Wishes): Effect.Effect<Prepared<A>, ListError, ServiceApi> =>
-  Effect.flatMap(ServiceApi, (api) => prepare(shape, wishes, api.profile.limits.pageSize))
+  Effect.flatMap(ServiceApi, (api) => prepare(shape, wishes, api))
 
 /**
  * What a user sees: either the entries up to the first invalid one, followed by that one; or all except the invalid

@@ -13,6 +13,7 @@ import { fingerprint } from "../Checkpoints.js"
 import { rounded } from "../Json.js"
 import { CheckpointMismatch, InvalidListOption, InvalidPageSize } from "../ListError.js"
 import type { PageRequest } from "../service/endpoints.js"
+import type { Service } from "../ServiceApi.js"
 
 /** A list as a walk needs it: its Schemas as functions. */
 export interface ListShape<A> {
@@ -150,9 +151,9 @@ const checkFrom = (
     return refuse(path, "from", "expected a checkpoint")
   }
   if (from.path === path && from.fingerprint === wanted) return Either.right(from)
-  return Either.left(
-    new CheckpointMismatch({ path, checkpointPath: from.path, what: from.path === path ? "filters" : "list" })
-  )
+  const [service] = wanted.split(".")
+  const what = !from.fingerprint.startsWith(`${service}.`) ? "service" : from.path === path ? "filters" : "list"
+  return Either.left(new CheckpointMismatch({ path, checkpointPath: from.path, what }))
 }
 
 const flatten = (name: string, value: unknown): ReadonlyArray<readonly [string, string]> => {
@@ -176,7 +177,7 @@ const toQuery = (filters: Readonly<Record<string, unknown>>): ReadonlyArray<read
 export const prepare = <A>(
   shape: ListShape<A>,
   wishes: Wishes,
-  largestPage: number
+  { baseUrl, profile: { limits: { pageSize: largestPage } } }: Pick<Service, "baseUrl" | "profile">
 ): Either.Either<Prepared<A>, Refusal> =>
   Either.gen(function*() {
     const { from, onInvalid, pageSize, sort, ...rest } = wishes
@@ -190,7 +191,7 @@ export const prepare = <A>(
     yield* checkFilters(path, filters)
     const sorts = yield* checkSort(shape, sort)
     const query = [...sorts.map((one) => ["sort", one] as const), ...toQuery(filters)]
-    const mark = fingerprint(path, query)
+    const mark = fingerprint(baseUrl, path, query)
     return {
       path,
       limit,
