@@ -97,7 +97,8 @@ export default {
     },
     {
       name: "rooms-stay-inside",
-      comment: "Rooms are closed in exports, but for the parts that sibling packages are made of: another package cannot import them",
+      comment:
+        "Rooms are closed in exports, but for the parts that sibling packages are made of: another package cannot import them",
       severity: "error",
       from: { path: "^packages/([^/]+)/" },
       to: { path: "^packages/[^/]+/src/[^/]+/", pathNot: ["^packages/$1/", "^packages/(?:core|server)/src/parts/"] }

@@ -43,7 +43,8 @@ for (const file of files) {
     }
   }
 }
-const unit = /^packages\/(core|node|browser|server|testing|bulk|cli)\/test\/(?:slow\/)?(?!slow\/|integration|laws|simulation)(.+)\.test(\.tsx?)$/
+const unit =
+  /^packages\/(core|node|browser|server|testing|bulk|cli)\/test\/(?:slow\/)?(?!slow\/|integration|laws|simulation)(.+)\.test(\.tsx?)$/
 for (const file of files) {
   const [, name, module, ending] = unit.exec(file) ?? []
   if (module !== undefined && !existsSync(`${root}/packages/${name}/src/${module}${ending}`)) {

@@ -14,7 +14,9 @@ import { Worker } from "node:worker_threads"
 const writing = (url: string, millis: number) =>
   Effect.tap(
     Effect.acquireRelease(
-      Effect.sync(() => new Worker(new URL("../../support/writer.mjs", import.meta.url), { workerData: { millis, url } })),
+      Effect.sync(() =>
+        new Worker(new URL("../../support/writer.mjs", import.meta.url), { workerData: { millis, url } })
+      ),
       (worker) => Effect.promise(() => worker.terminate())
     ),
     (worker) => Effect.promise(() => once(worker, "message"))
