@@ -24,12 +24,7 @@ export const recordOf = (item: object): Readonly<Record<string, unknown>> => {
 }
 
 // By what identifies it, or by the first that it has
-const lineOf = (item: object): string => {
-  const [id = "", title = ""] = row(item)
-  if (id !== "" || title !== "") return `${id} ${title.slice(0, 40)}`.trim()
-  const plain = Object.entries(item).filter(([, value]) => typeof value !== "object").slice(0, 3)
-  return plain.map(([name, value]) => `${name} ${String(value).slice(0, 40)}`).join(", ") || "a record"
-}
+const lineOf = (item: object): string => row(item).slice(0, 2).map((cell) => cell.slice(0, 40)).join(" ").trim()
 
 interface Paged<E, R> {
   readonly page: (

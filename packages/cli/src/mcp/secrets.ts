@@ -29,7 +29,9 @@ const copies = /(?:\.(?:bak|old|orig|save|sw[a-p]|tmp)\d*|~)+$/
 /** Whether a file or a directory of this name usually holds secrets. A copy of one does, too, and so does a hidden one. */
 export const isSecret = (name: string): boolean => {
   const plain = name.normalize("NFKC").toLowerCase().replace(copies, "")
-  return secrets.some((secret) => secret.test(plain) || secret.test(plain.replace(/^\./, "")))
+  return secrets.some((secret) =>
+    secret.test(plain) || secret.test(plain.replace(/^\.+/, "")) || secret.test(plain.replace(/^\.+/, "."))
+  )
 }
 
 /** What is in a directory that `stevedore serve` keeps its files in. */

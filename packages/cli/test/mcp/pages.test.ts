@@ -45,7 +45,7 @@ describe("a page", () => {
       ]
       const answer = yield* page(listOf(records), undefined, 8)
       assert.deepStrictEqual(answer["items"], records)
-      assert.strictEqual(answer.message, "uuid a1, label first, size 3\n2 t\na record\nNo more.")
+      assert.strictEqual(answer.message, "a1 first\n2 t\n{}\nNo more.")
     }))
 
   it.effect.prop(
