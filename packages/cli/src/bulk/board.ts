@@ -4,19 +4,19 @@ import * as Option from "effect/Option"
 import { margin, type TerminalSize } from "../print/output.js"
 import * as Printable from "../print/printable.js"
 import * as ProgressBar from "../print/progressBar.js"
-import type { Standing } from "../print/reports.js"
+import type { JobStatus } from "../print/reports.js"
 
 /** A job and how far it is. */
 export interface Shown {
   readonly name: string
-  readonly standing: Standing
+  readonly standing: JobStatus
 }
 
 const count = new Intl.NumberFormat("en")
 
-const percentOf = ({ failed, total, uploaded }: Standing): number => Measure.percent(uploaded + failed, total)
+const percentOf = ({ failed, total, uploaded }: JobStatus): number => Measure.percent(uploaded + failed, total)
 
-const words = (standing: Standing) => {
+const words = (standing: JobStatus) => {
   const { bytes, calls, failed, state, timeLeft, total, uploaded } = standing
   const pace = Option.map(calls.perMinute, (calls) => ` at ${count.format(calls)} a minute`)
   return {

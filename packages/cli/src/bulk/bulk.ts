@@ -7,7 +7,7 @@ import { createRequire } from "node:module"
 import * as Installed from "../options/installed.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import type { Place } from "./model.js"
-import type { Given } from "./options.js"
+import type { DatabaseOptions } from "./options.js"
 import type * as Actions from "./run.js"
 
 const usualVariable = "STEVEDORE_DATABASE_URL"
@@ -27,7 +27,7 @@ const variableOf = (name: string) =>
  * The database of a command: what `--database-env` or `--store` names, or else the variable `STEVEDORE_DATABASE_URL`, or
  * else a file of SQLite among the state of this user.
  */
-const place = ({ databaseEnv, store }: Given): Effect.Effect<Place, InvalidInput> =>
+const place = ({ databaseEnv, store }: DatabaseOptions): Effect.Effect<Place, InvalidInput> =>
   Effect.gen(function*() {
     if (Option.isSome(databaseEnv)) {
       if (Option.isSome(store)) {
@@ -44,7 +44,7 @@ const place = ({ databaseEnv, store }: Given): Effect.Effect<Place, InvalidInput
   })
 
 /** An action, loaded once what it needs is there, with the database that it is about. */
-export const having = <Options extends Given, A, E, R>(
+export const having = <Options extends DatabaseOptions, A, E, R>(
   actionOf: (module: typeof Actions) => (place: Place, options: Options) => Effect.Effect<A, E, R>
 ) =>
 (options: Options) =>

@@ -26,7 +26,7 @@ export const causeOf = (error: SqlError | MigrationError): string => {
   return said === "" ? error.message : said
 }
 
-const told = (error: Failure): InvalidInput | DatabaseFailed => {
+const failureOf = (error: Failure): InvalidInput | DatabaseFailed => {
   switch (error._tag) {
     case "JobNotFound":
     case "JobNotFinished":
@@ -54,7 +54,7 @@ const isFailure = <E>(error: E): error is E & Failure =>
 
 /** The same in words of the command. */
 export const inWords = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.catchIf(effect, isFailure, (error) => Effect.fail(told(error)))
+  Effect.catchIf(effect, isFailure, (error) => Effect.fail(failureOf(error)))
 
 /** The file of SQLite, which nobody else may read: it has pre-signed URLs while files are uploaded. */
 const fileOf = (given: Option.Option<string>, creates: boolean) =>

@@ -94,7 +94,7 @@ export const watching = {
 }
 
 /** What every action is given. */
-export type Given = Accepted<typeof database>
+export type DatabaseOptions = Accepted<typeof database>
 
 /** What an action about one job is given. */
 export type OfJob = Accepted<typeof ofJob>

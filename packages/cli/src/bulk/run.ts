@@ -19,7 +19,7 @@ import * as Telemetry from "../connection/telemetry.js"
 import * as Outcomes from "../files/outcomes.js"
 import type { SkippedEntry } from "../files/paths.js"
 import * as UploadPaths from "../files/paths.js"
-import { skippedLine } from "../files/telling.js"
+import { skippedLine } from "../files/reporter.js"
 import { again } from "../options/commandWords.js"
 import { invalid } from "../options/invalidInput.js"
 import { messageOf } from "../print/message.js"
@@ -28,7 +28,7 @@ import * as Reports from "../print/reports.js"
 import * as Table from "../print/table.js"
 import * as Database from "./database.js"
 import { JobStopped, type Place } from "./model.js"
-import type { Given, OfJob, Running, Starting, Watching } from "./options.js"
+import type { DatabaseOptions, OfJob, Running, Starting, Watching } from "./options.js"
 import { all, end, print, shown, watched, watchedAll } from "./watch.js"
 
 const parsedRoots = (given: ReadonlyArray<string>) =>
@@ -158,7 +158,7 @@ const measured = ({ metricsHost, metricsPort }: Running) =>
   )
 
 /** An action that looks, or steers. */
-const steering = <Options extends Given, A, E, R>(
+const steering = <Options extends DatabaseOptions, A, E, R>(
   does: (options: Options) => Effect.Effect<A, E, R>,
   kind: Database.Kind = "client"
 ) =>
@@ -232,7 +232,7 @@ const workingColumns: ReadonlyArray<Table.Column> = [
 ]
 
 /** What each runner does. */
-export const runners = steering(({ json }: Given) =>
+export const runners = steering(({ json }: DatabaseOptions) =>
   Effect.gen(function*() {
     const output = yield* Output
     const working = yield* Jobs.working
@@ -305,6 +305,6 @@ export const forget = steering(({ job: name }: OfJob) =>
 )
 
 export const migrate = steering(
-  (_: Given) => Effect.flatMap(Output, ({ note }) => note("The tables are there")),
+  (_: DatabaseOptions) => Effect.flatMap(Output, ({ note }) => note("The tables are there")),
   "maker"
 )

@@ -108,7 +108,7 @@ export const watchedAll = (json: boolean, goesOn: (jobs: ReadonlyArray<BulkBoard
   }).pipe(Effect.scoped)
 
 /** The last line of a job that has ended, and its failure. */
-export const end = (job: Jobs.Job, standing: Reports.Standing, json: boolean) =>
+export const end = (job: Jobs.Job, standing: Reports.JobStatus, json: boolean) =>
   Effect.gen(function*() {
     // the last line of the progress was that of the end
     if (!json) yield* print([{ name: job.name, standing }], false)

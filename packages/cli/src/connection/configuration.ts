@@ -17,7 +17,7 @@ import type { connection } from "../options/shared.js"
 import * as Proxy from "./proxy.js"
 
 /** What was given on the command line. An option takes precedence over the environment variable. */
-export type Given = Accepted<typeof connection>
+export type ConnectionOptions = Accepted<typeof connection>
 
 const known: Readonly<Record<string, ServiceProfile.ServiceProfile>> = {
   standard: ServiceProfile.standard,
@@ -89,7 +89,7 @@ const configOf = <Value, A, E, R>(
  * the file that `STEVEDORE_TOKEN_FILE` names) and `STEVEDORE_PROFILE`.
  */
 export const resolve = (
-  given: Given
+  given: ConnectionOptions
 ): Effect.Effect<ServiceConfig.ServiceWithToken, InvalidInput, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const variable = yield* Config.option(Config.nonEmptyString("STEVEDORE_PROFILE"))
@@ -114,7 +114,7 @@ export const transport = (options: NodeStevedore.Options): Layer.Layer<NodeSteve
  * `ledger: false`, for those who keep what is unfinished elsewhere.
  */
 export const layer = (
-  given: Given,
+  given: ConnectionOptions,
   { ledger }: { readonly ledger?: false | undefined } = {}
 ): Layer.Layer<NodeStevedore.NodeStevedore, InvalidInput, FileSystem.FileSystem> =>
   Layer.unwrapEffect(Effect.gen(function*() {

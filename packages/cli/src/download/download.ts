@@ -12,8 +12,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Configuration from "../connection/configuration.js"
-import * as Politeness from "../connection/politeness.js"
-import * as Telling from "../files/telling.js"
+import * as Throttle from "../connection/throttle.js"
+import * as Reporter from "../files/reporter.js"
 import { again } from "../options/commandWords.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { Output } from "../print/output.js"
@@ -26,7 +26,7 @@ import * as DownloadWatch from "./watch.js"
 type One = Options & { readonly fileId: string }
 
 const connected = (options: Options) =>
-  Layer.provide(Configuration.layer(options), Politeness.layer("download", options.limitRate))
+  Layer.provide(Configuration.layer(options), Throttle.layer("download", options.limitRate))
 
 const isDirectory = (path: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.stat(path)).pipe(
@@ -131,7 +131,7 @@ export const run = (options: One) =>
       const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
       yield* options.json
         ? output.json([Reports.downloaded({ fileId, path, bytes: size, took })])
-        : Table.print(Telling.resultColumns, [[fileId, path]], { header: false })
+        : Table.print(Reporter.resultColumns, [[fileId, path]], { header: false })
       yield* output.note(
         `Downloaded ${Printable.line(path)}: ${Measure.bytes(size)} in ${Measure.duration(took)}${
           Measure.pace(size, took)

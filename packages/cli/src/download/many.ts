@@ -14,7 +14,7 @@ import { join } from "node:path"
 import * as FilesFrom from "../files/filesFrom.js"
 import * as LastingRefusals from "../files/lastingRefusals.js"
 import * as Outcomes from "../files/outcomes.js"
-import * as Telling from "../files/telling.js"
+import * as Reporter from "../files/reporter.js"
 import { invalid } from "../options/invalidInput.js"
 import { OutputFailed } from "../print/output.js"
 import * as PlatformWords from "../print/platformWords.js"
@@ -71,7 +71,7 @@ export const run = (options: Options) =>
       overwrite: options.overwrite
     })
     const outcomes = Outcomes.make(all, ({ fileId }) => ({ fileId }))
-    const { end, stopped, tell } = yield* Telling.make(outcomes, { ...options, move: "download" })
+    const { end, stopped, tell } = yield* Reporter.make(outcomes, { ...options, move: "download" })
     const fetched = (during: DownloadWatch.During, file: Wanted, place: Place) =>
       Effect.gen(function*() {
         const began = yield* Clock.currentTimeMillis

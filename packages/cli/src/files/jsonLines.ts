@@ -23,18 +23,18 @@ type Directory = Option.Option.Value<Effect.Effect.Success<typeof DiskLedger.pri
 export const isMissing = (error: PlatformError): boolean =>
   error._tag === "SystemError" && (error.reason === "NotFound" || error.reason === "BadResource")
 
-interface Standing {
+interface FileState {
   readonly inode: number
   readonly size: number
 }
 
-const nothing: Standing = { inode: 0, size: 0 }
+const nothing: FileState = { inode: 0, size: 0 }
 
 export const make = (fs: FileSystem.FileSystem, directory: Directory, file: string): JsonLines => {
   const path = directory.pathOf(file)
   let read = nothing
 
-  const standing: Effect.Effect<Standing, PlatformError> = fs.stat(path).pipe(
+  const standing: Effect.Effect<FileState, PlatformError> = fs.stat(path).pipe(
     Effect.map(({ ino, size }) => ({ inode: Option.getOrElse(ino, () => 0), size: Number(size) })),
     Effect.catchIf(isMissing, () => Effect.succeed(nothing))
   )

@@ -16,7 +16,7 @@ import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import type { Readable, Writable } from "node:stream"
 import * as Configuration from "../connection/configuration.js"
-import * as Politeness from "../connection/politeness.js"
+import * as Throttle from "../connection/throttle.js"
 import { invalid } from "../options/invalidInput.js"
 import { loggedBy } from "../print/output.js"
 import * as Version from "../print/version.js"
@@ -41,7 +41,7 @@ const tasks = "io.modelcontextprotocol/tasks"
 const OfTask = Schema.standardSchemaV1(Schema.Struct({ taskId: Schema.String }))
 
 /** A transfer as a task: with the result that the call would have had, once it has one. */
-const taskOf = (standing: Transfers.Standing) => {
+const taskOf = (standing: Transfers.TransferStatus) => {
   const { begun: { begunAt, id }, reached, state } = standing
   const answer = answerOf(standing)
   const status = !Transfers.isOver(standing) ? "working" : state === "cancelled" ? "cancelled" : "completed"
@@ -86,7 +86,7 @@ export const serve = (options: Options) =>
     yield* session(roots, baseUrl, process.stdin, process.stdout).pipe(
       Effect.scoped,
       Effect.provide(Configuration.layer(options)),
-      Effect.provide(Politeness.layer("mcp", options.limitRate)),
+      Effect.provide(Throttle.layer("mcp", options.limitRate)),
       // no path of this machine that is below no root
       loggedBy(Logger.map(Logger.logfmtLogger, roots.shown))
     )
@@ -125,10 +125,11 @@ export const session = (roots: Roots.Roots, service: string, input: Readable, ou
         Effect.catchAllDefect(() => Effect.succeed(failed(broken)))
       )
 
-    const ofTask = <A>(use: (standing: Transfers.Standing) => Effect.Effect<A>) => ({ taskId }: { taskId: string }) =>
-      run(Effect.either(Effect.flatMap(transfers.standing(taskId), use))).then(
-        Either.getOrThrowWith(({ message }) => new ProtocolError(ProtocolErrorCode.InvalidParams, message))
-      )
+    const ofTask =
+      <A>(use: (standing: Transfers.TransferStatus) => Effect.Effect<A>) => ({ taskId }: { taskId: string }) =>
+        run(Effect.either(Effect.flatMap(transfers.standing(taskId), use))).then(
+          Either.getOrThrowWith(({ message }) => new ProtocolError(ProtocolErrorCode.InvalidParams, message))
+        )
     const getTask = ofTask((standing) => Effect.succeed(taskOf(standing)))
     const cancelTask = ofTask(({ begun: { id } }) => Effect.as(transfers.cancel(id), {}))
 

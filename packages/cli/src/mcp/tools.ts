@@ -16,7 +16,7 @@ import { nearest } from "../options/nearest.js"
 import { type Answer, type Failure, type Refused, refused } from "./answers.js"
 import * as Pages from "./pages.js"
 import type { Roots } from "./roots.js"
-import type { Asked, Requirements, Standing, Transfers } from "./transfers.js"
+import type { Asked, Requirements, Transfers, TransferStatus } from "./transfers.js"
 import { type Progress, wait } from "./waiting.js"
 
 /** What a client wants of a call, and how long it may take. */
@@ -28,7 +28,7 @@ export interface Call {
   readonly isGone: Effect.Effect<boolean>
 }
 
-type Run<Args> = (args: Args, call: Call) => Effect.Effect<Answer | Standing, Failure, Requirements>
+type Run<Args> = (args: Args, call: Call) => Effect.Effect<Answer | TransferStatus, Failure, Requirements>
 
 /** A tool. */
 export interface Tool {

@@ -32,7 +32,7 @@ interface Moving {
 }
 
 /** How a transfer stands. */
-export interface Standing extends Moving, Journal.Known {
+export interface TransferStatus extends Moving, Journal.Known {
   readonly state: "waiting" | "moving" | "done" | "failed" | "cancelled"
 }
 
@@ -48,7 +48,7 @@ export interface Transfers {
   readonly upload: (wish: Journal.UploadWish, again: boolean) => Effect.Effect<Asked, never, Requirements>
   /** Begins a download, unless the same one is under way or done. */
   readonly download: (wish: Journal.DownloadWish) => Effect.Effect<Asked, Refused, Requirements>
-  readonly standing: (id: string) => Effect.Effect<Standing, Refused>
+  readonly standing: (id: string) => Effect.Effect<TransferStatus, Refused>
   /** Stops a transfer, whichever process moves it. */
   readonly cancel: (id: string) => Effect.Effect<void>
   /** How many are under way. */
@@ -61,10 +61,10 @@ const another = "Name another path: nothing is replaced."
 
 const lookEvery = Duration.seconds(2)
 
-export const isStanding = (value: object): value is Standing => "begun" in value
+export const isStanding = (value: object): value is TransferStatus => "begun" in value
 
 /** Whether it will not move any more. */
-export const isOver = ({ state }: Pick<Standing, "state">): boolean => state !== "waiting" && state !== "moving"
+export const isOver = ({ state }: Pick<TransferStatus, "state">): boolean => state !== "waiting" && state !== "moving"
 
 // Two uploads with the same are one; a download is of its target
 const keyOf = (wish: Journal.Wish): string =>

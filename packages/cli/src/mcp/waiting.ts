@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { type Answer, type Refused, sentenceOf } from "./answers.js"
-import { isOver, type Standing, type Transfers } from "./transfers.js"
+import { isOver, type Transfers, type TransferStatus } from "./transfers.js"
 
 const words = {
   waiting: "waits for its turn, or for another process that moves it",
@@ -15,7 +15,9 @@ const words = {
 } as const
 
 /** In words, and as data. */
-export const answerOf = ({ begun: { id }, moved, reached, secondsLeft, size, speed, state }: Standing): Answer => {
+export const answerOf = (
+  { begun: { id }, moved, reached, secondsLeft, size, speed, state }: TransferStatus
+): Answer => {
   const { file, why } = reached ?? {}
   const left = secondsLeft === undefined || !Number.isFinite(secondsLeft)
     ? undefined
@@ -38,10 +40,10 @@ export const answerOf = ({ begun: { id }, moved, reached, secondsLeft, size, spe
 }
 
 /** Tells the client how a transfer stands, during a call that it wants to hear of. */
-export type Progress = (standing: Standing) => Effect.Effect<void>
+export type Progress = (standing: TransferStatus) => Effect.Effect<void>
 
 // A tenth more of it, or another state
-const newsOf = ({ moved, size = 0, state }: Standing): string =>
+const newsOf = ({ moved, size = 0, state }: TransferStatus): string =>
   `${state} ${Math.floor(Measure.percent(moved, size) / 10)}`
 
 /** How it stands once it is over, or after this time. A client that does not hear of it is told of news at once. */
@@ -50,18 +52,18 @@ export const wait = (
   id: string,
   most: Duration.DurationInput,
   progress?: Progress
-): Effect.Effect<Standing, Refused> =>
+): Effect.Effect<TransferStatus, Refused> =>
   Effect.gen(function*() {
     const first = yield* standing(id)
     let told = { at: 0, moved: -1 }
-    const tell = (now: Standing) =>
+    const tell = (now: TransferStatus) =>
       Effect.gen(function*() {
         const at = yield* Clock.currentTimeMillis
         if (progress === undefined || now.moved <= told.moved || at - told.at < 1_000 && !isOver(now)) return
         told = { at, moved: now.moved }
         yield* progress(now)
       })
-    const isEnough = (now: Standing) => isOver(now) || progress === undefined && newsOf(now) !== newsOf(first)
+    const isEnough = (now: TransferStatus) => isOver(now) || progress === undefined && newsOf(now) !== newsOf(first)
     yield* Effect.repeat(Effect.delay(Effect.tap(standing(id), tell), "100 millis"), { until: isEnough }).pipe(
       Effect.timeoutOption(most),
       Effect.unless(() => isOver(first))

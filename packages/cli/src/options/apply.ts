@@ -15,7 +15,7 @@ import type { shared } from "./shared.js"
 import { tellSteps } from "./steps.js"
 
 /** What every command is given. */
-export type Given = Accepted<typeof shared>
+export type SharedOptions = Accepted<typeof shared>
 
 /** The variables that the configuration file stands for. */
 export class FileVariables
@@ -44,7 +44,7 @@ const configured = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E
 
 /** Runs a command as these options say. */
 export const apply = <A, E, R>(
-  { quiet, verbose }: Pick<Given, "quiet" | "verbose">,
+  { quiet, verbose }: Pick<SharedOptions, "quiet" | "verbose">,
   command: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | InvalidInput, R | Output.Output> => {
   const found = configured(command)

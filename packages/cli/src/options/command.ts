@@ -89,7 +89,7 @@ export const ofActions = <E, R>(
 }
 
 /** What a command does with what it accepts, loaded when the command runs. */
-export const runs = <Options extends Shared.Given, E, R, Module, A, E2, R2>(
+export const runs = <Options extends Shared.SharedOptions, E, R, Module, A, E2, R2>(
   options: Effect.Effect<Options, E, R>,
   load: () => Promise<Module>,
   programOf: (module: Module) => (options: Options) => Effect.Effect<A, E2, R2>

@@ -45,7 +45,7 @@ export const ofCallsFrom = (
 }
 
 /** The time left, and whether the bytes or the calls take it. */
-export interface Left {
+export interface Remaining {
   readonly time: Duration.Duration
   readonly by: "bytes" | "calls"
 }
@@ -54,7 +54,7 @@ export interface Left {
 export const left = (
   bytes: Option.Option<Duration.Duration>,
   calls: Option.Option<Duration.Duration>
-): Option.Option<Left> => {
+): Option.Option<Remaining> => {
   const isLonger = Option.exists(
     calls,
     (time) => Option.isNone(bytes) ? Duration.toMillis(time) > 0 : Duration.greaterThan(time, bytes.value)

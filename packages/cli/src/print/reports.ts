@@ -121,13 +121,13 @@ export type Done = typeof Done.Type
 export const encodeDone = Schema.encodeSync(Done)
 
 /** How far a job of `bulk` is, in the terms of the package that runs it. */
-export type Standing = Omit<typeof Schemas.Job.Type, "type" | "name" | "left" | "calls" | "timeLeft"> & {
+export type JobStatus = Omit<typeof Schemas.Job.Type, "type" | "name" | "left" | "calls" | "timeLeft"> & {
   readonly calls: { readonly left: number; readonly perMinute: Option.Option<number> }
   readonly timeLeft: Option.Option<Duration.Duration>
 }
 
 /** The line of a job. */
-export const job = (name: string, standing: Standing): typeof Schemas.Job.Type => ({
+export const job = (name: string, standing: JobStatus): typeof Schemas.Job.Type => ({
   type: "job",
   name,
   ...standing,

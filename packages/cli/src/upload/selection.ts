@@ -16,7 +16,7 @@ import { problemOfType } from "./options.js"
 import * as UrlSource from "./urlSource.js"
 
 /** What says which files to upload. */
-export type Given =
+export type GivenFiles =
   & Choosing.Choice
   & Pick<Options, "paths" | "filesFrom" | "nul" | "retryFailed" | "followLinks" | "into">
 
@@ -140,7 +140,7 @@ export const sourceHeaders = (
 
 /** The files to upload. */
 export const select = (
-  given: Given
+  given: GivenFiles
 ): Effect.Effect<Choosing.Chosen, InvalidInput, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const { filesFrom, followLinks, nul, paths, retryFailed } = given

@@ -8,13 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Configuration from "../connection/configuration.js"
-import * as Politeness from "../connection/politeness.js"
+import * as Throttle from "../connection/throttle.js"
 import * as LastingRefusals from "../files/lastingRefusals.js"
 import * as Outcomes from "../files/outcomes.js"
 import type { FileToUpload } from "../files/paths.js"
 import * as UploadPaths from "../files/paths.js"
+import * as Reporter from "../files/reporter.js"
 import * as ReportFile from "../files/reportFile.js"
-import * as Telling from "../files/telling.js"
 import { again } from "../options/commandWords.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { Output } from "../print/output.js"
@@ -129,7 +129,7 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
     const manifest = yield* Manifest.make(service.baseUrl)
     const report = yield* ReportFile.make(options.dryRun ? Option.none() : options.report, files)
     const outcomes = Outcomes.make(files, ({ path }) => ({ path }))
-    const telling = yield* Telling.make(outcomes, { ...options, move: "upload", report })
+    const reporter = yield* Reporter.make(outcomes, { ...options, move: "upload", report })
     const run: Run = {
       service: service.baseUrl,
       given: options,
@@ -144,10 +144,10 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
         outcome._tag === "Failed"
           ? heard(Option.some(outcome.error), outcome.input.within)
           : Effect.when(heard(Option.none()), () => outcome._tag === "Done"),
-      tell: telling.tell
+      tell: reporter.tell
     }
     for (const { path, reason } of skipped) {
-      yield* telling.tell({ _tag: "Skipped", input: undefined, path, reason, fileId: Option.none() })
+      yield* reporter.tell({ _tag: "Skipped", input: undefined, path, reason, fileId: Option.none() })
     }
     if (options.dryRun) return yield* planned(files, run, options)
     yield* UploadRun.uploadAll(files, run).pipe(
@@ -155,11 +155,11 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
       Effect.onInterrupt(() =>
         Effect.zipRight(
           Effect.suspend(() => tellStopped(files.length, outcomes.counts(), !options.noResume)),
-          Effect.when(telling.stopped, () => options.json || outcomes.counts().failed > 0)
+          Effect.when(reporter.stopped, () => options.json || outcomes.counts().failed > 0)
         )
       )
     )
-    yield* telling.end
+    yield* reporter.end
   })
 
 /**
@@ -180,6 +180,6 @@ export const run = (options: Options) =>
     program(options),
     Layer.provide(Configuration.layer(options, options.noResume ? { ledger: false } : {}), [
       Checksum.layer(algorithms[options.checksum]),
-      Politeness.layer("upload", options.limitRate)
+      Throttle.layer("upload", options.limitRate)
     ])
   )

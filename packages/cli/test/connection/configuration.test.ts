@@ -4,7 +4,7 @@ import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import { ConfigProvider, Effect, Option, Redacted } from "effect"
 import * as Configuration from "../../src/connection/configuration.js"
 
-const nothing: Configuration.Given = {
+const nothing: Configuration.ConnectionOptions = {
   baseUrl: Option.none(),
   tokenFile: Option.none(),
   profile: Option.none(),
@@ -26,7 +26,7 @@ const environment: ReadonlyArray<readonly [string, string]> = [
   ["STEVEDORE_TOKEN", "api.variable"]
 ]
 
-const resolve = (given: Partial<Configuration.Given>, variables = environment) =>
+const resolve = (given: Partial<Configuration.ConnectionOptions>, variables = environment) =>
   Configuration.resolve({ ...nothing, ...given }).pipe(
     Effect.withConfigProvider(ConfigProvider.fromMap(new Map(variables))),
     Effect.provide(FileSystem.layerNoop({
@@ -47,7 +47,7 @@ const resolve = (given: Partial<Configuration.Given>, variables = environment) =
     }))
   )
 
-const refusal = (given: Partial<Configuration.Given>, variables = environment) =>
+const refusal = (given: Partial<Configuration.ConnectionOptions>, variables = environment) =>
   Effect.map(Effect.flip(resolve(given, variables)), ({ message }) => message)
 
 describe("Configuration", () => {

@@ -65,7 +65,7 @@ const ownedBy = (uid: number) =>
       })
   })
 
-const resolve = (given: Partial<Configuration.Given>, variables: Readonly<Record<string, string>> = {}) =>
+const resolve = (given: Partial<Configuration.ConnectionOptions>, variables: Readonly<Record<string, string>> = {}) =>
   Configuration.resolve({
     baseUrl: Option.some("https://host.example"),
     tokenFile: Option.none(),

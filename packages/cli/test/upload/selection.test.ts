@@ -7,7 +7,7 @@ import type { FileToUpload } from "../../src/files/paths.js"
 import * as ReportFile from "../../src/files/reportFile.js"
 import * as Selection from "../../src/upload/selection.js"
 
-const given: Selection.Given = {
+const given: Selection.GivenFiles = {
   paths: [],
   filesFrom: Option.none(),
   nul: false,
@@ -43,7 +43,7 @@ const written = (name: string, text: string) =>
     return path
   })
 
-const retried = (report: string, more: Partial<Selection.Given> = {}) =>
+const retried = (report: string, more: Partial<Selection.GivenFiles> = {}) =>
   Effect.map(
     Selection.select({ ...given, ...more, retryFailed: Option.some(report) }),
     ({ files }) => files.map(({ path }) => path)

@@ -15,7 +15,7 @@ import * as Outcomes from "./outcomes.js"
 import type { Outcome } from "./outcomes.js"
 
 /** What is told of the files of one command. */
-export interface Telling<Input> {
+export interface Reporter<Input> {
   readonly tell: (outcome: Outcome<Input>) => Effect.Effect<void, OutputFailed, Output>
   /** Tells the rest at the end, and fails unless each is done or there. */
   readonly end: Effect.Effect<void, OutputFailed | Outcomes.FilesFailed, Output>
@@ -86,7 +86,7 @@ export const resultColumns: ReadonlyArray<Table.Column> = [
 export const make = <Input>(
   outcomes: Outcomes.Outcomes<Input>,
   { json, move, report = () => Effect.void, verbose }: Options<Input>
-): Effect.Effect<Telling<Input>> =>
+): Effect.Effect<Reporter<Input>> =>
   Effect.map(Clock.currentTimeMillis, (startedAt) => {
     const { files, nameOf } = outcomes
     const { words: [did, moved, nothing], ...of } = moves[move]
@@ -135,7 +135,7 @@ export const make = <Input>(
         yield* output.warn(`${Printable.line(Outcomes.textOf(nameOf(input)))}: ${why}`)
       })
 
-    const tell: Telling<Input>["tell"] = (outcome) =>
+    const tell: Reporter<Input>["tell"] = (outcome) =>
       Effect.gen(function*() {
         const output = yield* Output
         const settle = () => outcomes.settle(outcome)
