@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ServerMetrics from "./base/metrics.js"
 import { pathOf, prefixOf } from "./base/text.js"
+import { inert } from "./http/objectAnswer.js"
 import { ServerApi } from "./ServerApi.js"
 
 /**
@@ -96,9 +97,10 @@ export const around = <E, R>(
     const api = prefix === "" ? ServerApi : ServerApi.prefix(prefix)
     const failing = yield* Effect.cachedWithTTL(options.failing, options.readyFor ?? "10 seconds")
     const page = HttpServerResponse.text(docs(prefix), {
-      contentType: "text/html; charset=utf-8"
+      contentType: "text/html; charset=utf-8",
+      headers: inert
     })
-    const openApi = HttpServerResponse.unsafeJson(OpenApi.fromApi(api))
+    const openApi = HttpServerResponse.unsafeJson(OpenApi.fromApi(api), { headers: inert })
     const notes = options.notes ?? Effect.succeed([])
     const isEnding = options.isEnding ?? Effect.succeed(false)
     return Effect.flatMap(

@@ -247,7 +247,7 @@ const content = ({ options, store }: State, row: FileRow, headers: Headers) =>
     const contentType = row.mediaType ?? object.contentType ?? "application/octet-stream"
     return HttpServerResponse.setHeaders(yield* ObjectAnswer.make(headers, { ...object, contentType }, store), {
       "content-disposition": attachment(row.name),
-      "x-content-type-options": "nosniff"
+      ...ObjectAnswer.inert
     })
   })
 

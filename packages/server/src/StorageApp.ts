@@ -183,7 +183,7 @@ const handle = (state: State, request: HttpServerRequest.HttpServerRequest) =>
         const told = { ...object, contentType: headers["content-type"] ?? object.contentType }
         return HttpServerResponse.setHeaders(yield* ObjectAnswer.make(request.headers, told, store), {
           ...headers,
-          "x-content-type-options": "nosniff"
+          ...ObjectAnswer.inert
         })
       }
       default:

@@ -133,7 +133,17 @@ describe("a webhook", () => {
     ["fd00::1", false],
     ["fe80::1", false],
     ["::ffff:10.0.0.1", false],
-    ["64:ff9b::a00:1", false]
+    ["64:ff9b::a00:1", false],
+    ["64:ff9b:1::a9fe:a9fe", false],
+    ["::7f00:1", false],
+    ["::ffff:0:7f00:1", false],
+    ["2002:7f00:1::", false],
+    ["2001:0:a9fe:a9fe::1", false],
+    ["2001:db8::1", false],
+    ["fec0::1", false],
+    ["192.88.99.1", false],
+    ["203.0.113.1", false],
+    ["::ffff:8.8.8.8", true]
   ])("may go to %s: %s", (address, may) => {
     assert.strictEqual(NodeWebhooks.isPublic(address), may)
   })

@@ -84,7 +84,12 @@ export const exported = <A, E, R>(
           yield* Installed.check(command, Installed.problem(createRequire(import.meta.url), wanted))
           const Otlp = yield* Effect.promise(() => import("@effect/opentelemetry/Otlp"))
           const layer = protocol === "http/json" ? Otlp.layerJson(options) : Otlp.layerProtobuf(options)
-          return yield* Effect.provide(effect, Layer.provide(layer, FetchHttpClient.layer))
+          // what a redirect leads to would get the key of the collector
+          const sending = Layer.merge(
+            FetchHttpClient.layer,
+            Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" })
+          )
+          return yield* Effect.provide(effect, Layer.provide(layer, sending))
         })
     })
   )

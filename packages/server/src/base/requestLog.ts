@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
-import { pathOf } from "./text.js"
+import { shownPath } from "./text.js"
 
 /**
  * The one line of the log about an answer of 5xx, or about one that broke off. Its path names the file; its query, which may be
@@ -20,7 +20,7 @@ export const logged = (
   why: string | Cause.Cause<unknown>
 ): Effect.Effect<void> => {
   const { method, status, url } = request
-  const what = `${method} ${pathOf(url)} ${status === "broken off" ? "broke off" : `answered ${status}`}`
+  const what = `${method} ${shownPath(url)} ${status === "broken off" ? "broke off" : `answered ${status}`}`
   return typeof why !== "string"
     ? Effect.logError(what, why)
     // what is asked again in a moment
@@ -41,7 +41,7 @@ export const traced = <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E, R> 
         kind: "server",
         captureStackTrace: false,
         parent: Option.getOrUndefined(HttpTraceContext.fromHeaders(headers)),
-        attributes: { "http.request.method": method, "url.path": pathOf(url) }
+        attributes: { "http.request.method": method, "url.path": shownPath(url) }
       })
     ))
   return Effect.flatMap(FiberRef.get(FiberRef.currentTracerEnabled), (isHeard) => isHeard ? heard : app)

@@ -8,6 +8,9 @@ export const isHeaderValue = (text: string): boolean => /^[\x20-\x7e]*$/.test(te
 /** The path of a request, without its query. @internal */
 export const pathOf = (url: string): string => url.split("?")[0] ?? url
 
+/** The same for a log: a client that escapes its `?`, or forgets it, has a signature in its path. */
+export const shownPath = (url: string): string => (pathOf(url).split(/%3f|X-Amz-/i)[0] ?? "").slice(0, 200)
+
 /** What stands before every path, with a slash before it and none behind it; empty if nothing does. @internal */
 export const prefixOf = (basePath = ""): "" | `/${string}` => {
   const path = basePath.replace(/^\/+|\/+$/g, "")

@@ -7,6 +7,9 @@ import * as Either from "effect/Either"
 import type * as ObjectStore from "../ObjectStore.js"
 import * as StorageRefused from "../StorageRefused.js"
 
+/** Headers of what others have uploaded: a browser takes it for nothing else, and runs none of it. */
+export const inert = { "content-security-policy": "sandbox", "x-content-type-options": "nosniff" } as const
+
 /**
  * A section of an object: `length` bytes from `offset`.
  *

@@ -13,7 +13,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { Observer } from "../Observer.js"
 import * as ServerMetrics from "../base/metrics.js"
-import { pathOf } from "../base/text.js"
+import { shownPath } from "../base/text.js"
 import { requestIdOf } from "../base/text.js"
 
 /** What the app finds out about a request. */
@@ -48,7 +48,7 @@ interface Ended extends Known, ReturnType<typeof carried> {
 
 /** Of a client that went away before anything was answered, the status is 499. */
 const line = ({ bytesIn, bytesOut, millis, request, response, tenant }: Ended) => {
-  const path = pathOf(request.url ?? "")
+  const path = shownPath(request.url ?? "")
   const status = response.headersSent ? response.statusCode : 499
   return Effect.logWithLevel(
     PROBES.includes(path) && status < 400 ? LogLevel.Debug : LogLevel.Info,
