@@ -30,7 +30,7 @@ export const withheld: Readonly<Record<string, string>> = {
   "packages/server/src/node/listening.ts": inNode,
   "packages/server/src/node/requests.ts": inNode,
   "packages/server/src/node/webhooks.ts": inNode,
-  "packages/server/src/storage/disk.ts": inNode,
+  "packages/server/src/storage/room.ts": inNode,
   "packages/server/src/node/serveDirectory.ts": inNode,
   "packages/server/src/base/requestLog.ts": inNode,
   "packages/server/src/http/wholeAnswer.ts": inNode,

@@ -22,9 +22,9 @@ import * as Stream from "effect/Stream"
 import * as ObjectStore from "./ObjectStore.js"
 import * as BlobStore from "./parts/blobStore.js"
 import * as SqlDatabase from "./SqlDatabase.js"
-import * as DiskFailure from "./storage/disk.js"
-import * as PrivateFiles from "./storage/disk.js"
-import { roomIn } from "./storage/disk.js"
+import * as Disk from "./storage/disk.js"
+
+import { roomIn } from "./storage/room.js"
 import type * as StorageRefused from "./StorageRefused.js"
 
 /**
@@ -93,7 +93,7 @@ const blobOf = ({ name, size }: BlobStore.Blob) => ({ name: name ?? "", size })
 
 const encodeBlobs = (blobs: ReadonlyArray<BlobStore.Blob>): string => Schema.encodeSync(Blobs)(blobs.map(blobOf))
 
-const stated = <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.mapError(effect, DiskFailure.failed)
+const stated = <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.mapError(effect, Disk.failed)
 
 const indexOver = (
   sql: SqlClient.SqlClient,
@@ -109,7 +109,7 @@ const indexOver = (
   const heldOf = (row: ObjectRow) =>
     row.problem === null
       ? Effect.mapBoth(Schema.decode(Blobs)(row.blobs), {
-        onFailure: DiskFailure.unreadable,
+        onFailure: Disk.unreadable,
         onSuccess: (pieces): ObjectStore.HeldObject => ({
           key: row.key,
           size: row.size,
@@ -120,7 +120,7 @@ const indexOver = (
           isSealed: row.sealed !== 0
         })
       })
-      : Effect.fail(DiskFailure.unreadable(row.problem))
+      : Effect.fail(Disk.unreadable(row.problem))
   const held = (rows: Effect.Effect<ReadonlyArray<ObjectRow>, SqlError>) =>
     Effect.flatMap(stated(rows), ([row]) => Effect.transposeMapOption(Option.fromNullable(row), heldOf))
   return {
@@ -275,7 +275,7 @@ export const layer = (
     Effect.gen(function*() {
       const sql = (yield* SqlClient.SqlClient).withoutTransforms()
       const { join } = yield* Path.Path
-      yield* Effect.mapError(PrivateFiles.directory(options.directory), DiskFailure.failed)
+      yield* Effect.mapError(Disk.directory(options.directory), Disk.failed)
       const blobs = yield* BlobStore.kept(join(options.directory, "blobs"))
       yield* migrating
       const store = ObjectStore.make(blobs, options, indexOver(sql, blobs, yield* SqlDatabase.Lasting))
@@ -305,7 +305,7 @@ export const layer = (
       const keys = namings(sql).pipe(
         Stream.map(({ key }) => key),
         Stream.filter((key) => key.startsWith("files/")),
-        Stream.mapError(DiskFailure.failed)
+        Stream.mapError(Disk.failed)
       )
       return {
         ...store,

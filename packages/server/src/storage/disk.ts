@@ -1,11 +1,8 @@
-/** A directory that only this process uses: its files, their failures, and the room that is left. */
+/** A directory that only this process uses: its files, and their failures. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
-import { statfs } from "node:fs/promises"
 import { errorCode } from "../base/errorCode.js"
-import * as ServerMetrics from "../base/metrics.js"
 import * as StorageRefused from "../StorageRefused.js"
 
 const meanings: Readonly<Record<string, StorageRefused.RefusalCode>> = {
@@ -75,13 +72,3 @@ export const ignored = (path: string) =>
     const place = join(path, ".gitignore")
     if (!(yield* fs.exists(place))) yield* write(place, "*\n")
   })
-
-/** For rows, their log, and what is under way: of a large disk a gigabyte, and of a small one a hundredth. */
-const reserveOf = (size: number): number => Math.min(2 ** 30, size / 100)
-
-/** How many bytes the disk of a directory has left for files. */
-export const roomIn = (directory: string): Effect.Effect<number, StorageRefused.StorageRefused> =>
-  Effect.tryPromise({ try: () => statfs(directory), catch: failed }).pipe(
-    Effect.map(({ bavail, blocks, bsize }) => Math.max(0, Math.floor(bavail * bsize - reserveOf(blocks * bsize)))),
-    Effect.tap((room) => Metric.set(ServerMetrics.room, room))
-  )
