@@ -257,17 +257,17 @@ export const make = (options: Options): Either.Either<ServiceWithToken, InvalidC
  * @category layers
  */
 export const layer = (
-  { token, ...options }: Omit<Options, "token"> & {
+  options: Omit<Options, "token"> & {
     /** `none`: your own server in between authenticates its users and has the token. A web page must not hold one. */
     readonly token: Redacted.Redacted<string> | "none"
   }
 ): Layer.Layer<ServiceConfig, InvalidConfiguration> =>
-  Layer.effect(
-    ServiceConfig,
-    Effect.suspend((): Either.Either<Service, InvalidConfiguration> =>
-      token === "none" ? makeWithoutToken(options) : make({ ...options, token })
-    )
-  )
+  Layer.effect(ServiceConfig, Effect.suspend(() => validated(options)))
+
+const validated = (
+  { token, ...options }: Parameters<typeof layer>[0]
+): Either.Either<Service, InvalidConfiguration> =>
+  token === "none" ? makeWithoutToken(options) : make({ ...options, token })
 
 /**
  * Each option as a `Config`. The defaults are read from `STEVEDORE_BASE_URL` and `STEVEDORE_TOKEN`.

@@ -32,7 +32,7 @@ export const withheld: Readonly<Record<string, string>> = {
   "packages/server/src/node/webhooks.ts": inNode,
   "packages/server/src/storage/room.ts": inNode,
   "packages/server/src/node/serveDirectory.ts": inNode,
-  "packages/server/src/base/requestLog.ts": inNode,
+  "packages/server/src/base/traced.ts": inNode,
   "packages/server/src/http/wholeAnswer.ts": inNode,
   "packages/core/test/Checkpoints.test.ts": "one of its tests compares the inner form of Chunks",
   "packages/core/test/UploadLedger.test.ts": "one of its stores gives an Option, as on 3",

@@ -78,7 +78,8 @@ export {
    * interprets the answer, and traces each attempt.
    *
    * @example
-   * import { ObjectStorage, Transport } from "@stevedore/core"
+   * import { ObjectStorage } from "@stevedore/core"
+   * import * as Transport from "@stevedore/core/parts/transport"
    * import { Effect, Layer, Stream } from "effect"
    *
    * // A host program that holds the network for this one

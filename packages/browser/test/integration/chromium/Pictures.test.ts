@@ -99,7 +99,12 @@ const opened = ({ colorScheme, language }: typeof looks[keyof typeof looks], wid
       page.evaluate((snapshot) => {
         const upload = document.querySelector("stevedore-upload")
         const nothing = () => {}
-        const queue = { getSnapshot: () => snapshot, subscribe: () => nothing, addUploaded: nothing }
+        const queue = {
+          getSnapshot: () => snapshot,
+          subscribe: () => nothing,
+          addUploaded: nothing,
+          getLimits: () => ({})
+        }
         if (upload !== null) Object.assign(upload, { queue })
       }, snapshot)
     )
