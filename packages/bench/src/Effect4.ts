@@ -20,8 +20,8 @@ export const plugin: Plugin = {
   name: "effect4",
   setup: ({ onResolve, resolve }) => {
     onResolve({ filter: /^@stevedore\/[^/]+\// }, ({ path }) => {
-      const [, directory, module] = path.split("/")
-      return { path: `${line}/packages/${directory}/src/${module}.ts` }
+      const [, directory, ...module] = path.split("/")
+      return { path: `${line}/packages/${directory}/src/${module.join("/")}.ts` }
     })
     onResolve(
       { filter: /^(?:effect|@effect\/platform)\// },
