@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import ts from "typescript"
 
 /** @param {ts.Node} node */
@@ -11,8 +12,21 @@ const isExported = (node) =>
 /** @param {ts.EntityName} name @returns {string} */
 const firstOf = (name) => ts.isIdentifier(name) ? name.text : firstOf(name.left)
 
-/** Rooms are closed in exports, and have names in lower case. @param {string} specifier */
-const isClosed = (specifier) => /^\.\/[a-z]+\//.test(specifier)
+/** Rooms are closed in exports but for `parts`, and have names in lower case. @param {string} specifier */
+const isClosed = (specifier) => /^\.\.?\/(?!parts\/)[a-z]+\//.test(specifier)
+
+/** What a module exports under its own names. @param {string} file @returns {ReadonlyArray<string>} */
+const exportedBy = (file) =>
+  ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true).statements.flatMap((statement) =>
+    ts.isExportDeclaration(statement) && statement.exportClause !== undefined &&
+      ts.isNamedExports(statement.exportClause)
+      ? statement.exportClause.elements.map(({ name }) => name.text)
+      : !isExported(statement)
+      ? []
+      : ts.isVariableStatement(statement)
+      ? statement.declarationList.declarations.map(({ name }) => name.getText())
+      : [/** @type {ts.DeclarationStatement} */ (statement).name?.getText() ?? ""]
+  )
 
 /** @param {ts.ImportDeclaration} declaration */
 const importedBy = ({ importClause }) => {
@@ -30,8 +44,11 @@ const openedBy = (file) =>
   ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true).statements.flatMap((statement) =>
     ts.isExportDeclaration(statement) && statement.moduleSpecifier !== undefined
       && ts.isStringLiteral(statement.moduleSpecifier) && isClosed(statement.moduleSpecifier.text)
-      && statement.exportClause !== undefined && ts.isNamedExports(statement.exportClause)
-      ? statement.exportClause.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
+      ? statement.exportClause === undefined
+        ? exportedBy(join(dirname(file), statement.moduleSpecifier.text.replace(/[.]js$/, ".d.ts")))
+        : ts.isNamedExports(statement.exportClause)
+        ? statement.exportClause.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
+        : []
       : []
   )
 
@@ -84,7 +101,8 @@ const unnameableIn = (file, opened) => {
  * @returns {ReadonlyArray<string>}
  */
 export const unnameable = (path) => {
-  const files = readdirSync(`${path}/dist`).filter((file) => file.endsWith(".d.ts"))
+  const files = readdirSync(`${path}/dist`, { recursive: true, encoding: "utf8" })
+    .filter((file) => /^(?:parts\/)?[^/]+[.]d[.]ts$/.test(file))
   const opened = new Set(files.flatMap((file) => openedBy(`${path}/dist/${file}`)))
   return files.flatMap((file) => unnameableIn(`${path}/dist/${file}`, opened).map((name) => `${name} in ${file}`))
 }

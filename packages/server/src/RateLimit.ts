@@ -43,3 +43,12 @@ export const layerMemory = (options: {
     }
     return (tenant) => Effect.map(Clock.currentTimeMillis, (now) => Option.some(windowOf(tenant)(now)))
   })
+
+export type {
+  /**
+   * How many requests are left in a window, and until when.
+   *
+   * @category models
+   */
+  Admission
+} from "./base/rateWindow.js"

@@ -47,7 +47,7 @@ describe("a store with its index in SQLite", () => {
           const whole = new Life()
           yield* fs.makeDirectory(`${folder}/whole`)
           yield* script(`${folder}/whole`, whole, { acknowledged: [], uploadId: "" })
-          assert.isAbove(whole.events, 20)
+          assert.isAtLeast(whole.events, 20)
           for (let until = 6; until <= whole.events; until += 2) {
             const directory = `${folder}/${until}`
             yield* fs.makeDirectory(directory)
