@@ -24,7 +24,7 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   4: {
     without: "asking for the file after a lost answer",
     module: "upload/decide",
-    from: "return contradiction || leavesOpen(error, state)",
+    from: "return contradiction || mayBeComplete(error, repaired || session.parts.length === 0)",
     to: "return contradiction"
   },
   5: {
