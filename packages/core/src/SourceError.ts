@@ -145,7 +145,7 @@ const causes = new WeakMap<SourceUnreadable, Redacted.Redacted<unknown>>()
  *
  * const originalOf = ({ cause }: SourceError.SourceUnreadable) => cause && Redacted.value(cause)
  *
- * @internal
+ * @category combinators
  */
 export const withCause = (error: SourceUnreadable, cause: unknown): SourceUnreadable => {
   causes.set(error, Redacted.make(cause))
