@@ -32,8 +32,7 @@ import { BulkSources } from "./BulkSources.js"
 import * as ChunkRows from "./jobs/chunkRows.js"
 import * as Feeder from "./jobs/feeder.js"
 import * as JobRows from "./jobs/jobRows.js"
-import { hostQueue } from "./jobs/statements.js"
-import { patient } from "./jobs/statements.js"
+import { hostQueue, patient } from "./jobs/statements.js"
 
 /**
  * How this process takes part.

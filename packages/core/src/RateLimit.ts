@@ -260,5 +260,5 @@ export {
    *
    * @internal
    */
-  fromHeaders as retryAfter
+  retryAfterIn as retryAfter
 } from "./base/time.js"

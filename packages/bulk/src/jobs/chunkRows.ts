@@ -2,8 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { isPostgres, now } from "@stevedore/server/SqlDatabase"
 import * as Effect from "effect/Effect"
-import { patient } from "./statements.js"
-import { rowsOf } from "./statements.js"
+import { patient, rowsOf } from "./statements.js"
 
 /** A chunk that a runner has claimed. Whoever claims it next has a higher epoch, and no write of this one counts then. */
 export interface Fence {

@@ -4,9 +4,7 @@ import type { Fragment } from "@effect/sql/Statement"
 import { isPostgres, now } from "@stevedore/server/SqlDatabase"
 import * as Effect from "effect/Effect"
 import { chunkStates } from "./chunkRows.js"
-import { answered } from "./statements.js"
-import { queueOf, queueTable } from "./statements.js"
-import { rowsOf } from "./statements.js"
+import { answered, queueOf, queueTable, rowsOf } from "./statements.js"
 
 export interface JobRow {
   readonly id: number

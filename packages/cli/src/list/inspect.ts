@@ -1,8 +1,7 @@
 /** `stevedore file` and `stevedore whoami`: print one record. */
 import { FileRecord } from "@stevedore/core/FileRecord"
 import * as Json from "@stevedore/core/Json"
-import { ServiceApi } from "@stevedore/core/ServiceApi"
-import { TokenInfo } from "@stevedore/core/ServiceApi"
+import { ServiceApi, TokenInfo } from "@stevedore/core/ServiceApi"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"

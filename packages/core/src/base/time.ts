@@ -23,7 +23,7 @@ export const validDate = (date: Date): Option.Option<Date> =>
  * How long a server asks to wait: seconds, or an HTTP date (RFC 9110, 10.2.3) relative to the server's own `Date` if
  * the response has one. A value that cannot be parsed, or lies in the past, is ignored.
  */
-export const fromHeaders = (
+export const retryAfterIn = (
   headers: Readonly<Record<string, string | undefined>>,
   now: number
 ): Duration.Duration | undefined => {

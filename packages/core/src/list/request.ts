@@ -131,16 +131,6 @@ const checkSort = (
   )
 }
 
-export const checkWhole = (
-  path: string,
-  option: string,
-  value: number | undefined,
-  maximum: number
-): Either.Either<void, InvalidListOption> =>
-  value === undefined || (Number.isInteger(value) && value >= 0 && value <= maximum)
-    ? Either.void
-    : refuse(path, option, `expected a whole number${maximum === Infinity ? "" : ` up to ${maximum}`}`)
-
 const checkFrom = (
   path: string,
   wanted: string,

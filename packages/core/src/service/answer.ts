@@ -9,8 +9,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeKeeping, decodeProblem } from "../base/effect.js"
-import * as RetryAfter from "../base/time.js"
-import { httpDate } from "../base/time.js"
+import * as Time from "../base/time.js"
 import * as Json from "../Json.js"
 import type { PresignedUrl } from "../PresignedUrl.js"
 import { isAllowed } from "../ServiceConfig.js"
@@ -108,7 +107,7 @@ const reported = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => {
 
 const waiting = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => ({
   ...reported(answer, issues),
-  retryAfter: RetryAfter.fromHeaders(answer.headers, answer.receivedAt)
+  retryAfter: Time.retryAfterIn(answer.headers, answer.receivedAt)
 })
 
 /** The typed error for a status that is not a success. */
@@ -215,6 +214,6 @@ export const errorInside = (answer: ServiceAnswer): Option.Option<ServiceError> 
  * assumed: after a slow response, deadlines seem to come sooner than they do, but never later.
  */
 export const clockOffset = (answer: ServiceAnswer): number => {
-  const date = httpDate(answer.headers["date"])
+  const date = Time.httpDate(answer.headers["date"])
   return date === undefined ? 0 : date + 500 - answer.sentAt
 }

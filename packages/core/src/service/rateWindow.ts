@@ -161,7 +161,7 @@ export class RateWindow {
       onNone: () => this.#count(status, now),
       onSome: (limit) => this.#learn(limit, now)
     })
-    const retryAfter = status === 429 ? RetryAfter.fromHeaders(headers, wall) : undefined
+    const retryAfter = status === 429 ? RetryAfter.retryAfterIn(headers, wall) : undefined
     const isVerdict = retryAfter !== undefined || (status !== 429 && status < 500)
     if (isVerdict && enteredAt >= this.#questionedAt) this.#closedUntil = 0
     if (status === 429) this.#close(retryAfter, now)

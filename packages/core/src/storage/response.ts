@@ -5,8 +5,7 @@
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as RetryAfter from "../base/time.js"
-import { httpDate } from "../base/time.js"
+import * as Time from "../base/time.js"
 import { UrlNotYetValid } from "../errors/storageWords.js"
 import * as PresignedUrl from "../PresignedUrl.js"
 import type { StorageError } from "../StorageError.js"
@@ -189,7 +188,7 @@ const saysExpired = ({ storageMessage = "" }: ErrorDocument): boolean =>
 
 // Storage decides whether a URL has expired, and our clock may be wrong or have been set while the request was sent
 const toldTime = (answer: StorageAnswer, { serverTime }: ErrorDocument): number | undefined =>
-  serverTime?.getTime() ?? httpDate(answer.headers["date"])
+  serverTime?.getTime() ?? Time.httpDate(answer.headers["date"])
 
 const mismatch = (asked: SentRequest, told: ReturnType<typeof context>): SignatureMismatch403 =>
   new SignatureMismatch403({
@@ -202,7 +201,7 @@ const mismatch = (asked: SentRequest, told: ReturnType<typeof context>): Signatu
 const other = (answer: StorageAnswer, asked: SentRequest, document: ErrorDocument): StorageError => {
   const told = { ...context(answer, asked, document), status: answer.status, code: document.code }
   return isPassing(answer.status, document.code)
-    ? new StorageUnavailable({ ...told, retryAfter: RetryAfter.fromHeaders(answer.headers, asked.serverNow) })
+    ? new StorageUnavailable({ ...told, retryAfter: Time.retryAfterIn(answer.headers, asked.serverNow) })
     : new StorageRejected({
       ...told,
       totalLength: RangedContent.lengthOutside(answer),

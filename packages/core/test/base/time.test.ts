@@ -8,7 +8,7 @@ import { httpDate } from "../../src/base/time.js"
 const now = Date.UTC(2030, 0, 1)
 
 const millis = (headers: Record<string, string>, at = now): number | undefined =>
-  Option.getOrUndefined(Option.map(Option.fromNullable(RetryAfter.fromHeaders(headers, at)), Duration.toMillis))
+  Option.getOrUndefined(Option.map(Option.fromNullable(RetryAfter.retryAfterIn(headers, at)), Duration.toMillis))
 
 describe("RetryAfter", () => {
   it.prop("whole seconds are used as they are", { seconds: fc.nat() }, ({ seconds }) => {
@@ -73,7 +73,7 @@ describe("RetryAfter", () => {
   it.each([1, 20, 299, 300, 305, 306, 400])(
     "the message can tell a wait of %d digits, or none is asked for",
     (digits) => {
-      const retryAfter = RetryAfter.fromHeaders({ "retry-after": "9".repeat(digits) }, now)
+      const retryAfter = RetryAfter.retryAfterIn({ "retry-after": "9".repeat(digits) }, now)
       const error = new StorageError.StorageUnavailable({ status: 503, retryAfter, attempts: 1 })
       assert.strictEqual(error.message.includes("asks to wait"), retryAfter !== undefined)
     }

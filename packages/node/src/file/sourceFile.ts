@@ -10,9 +10,7 @@ import type * as Scope from "effect/Scope"
 import type { BigIntStats } from "node:fs"
 import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
-import { identityOf } from "./heldFile.js"
-import { untilFree } from "./heldFile.js"
-import { released } from "./heldFile.js"
+import { identityOf, released, untilFree } from "./heldFile.js"
 import * as Within from "./paths.js"
 
 export interface SourcePlace {

@@ -13,8 +13,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { Observer } from "../Observer.js"
 import * as ServerMetrics from "../base/metrics.js"
-import { shownPath } from "../base/text.js"
-import { requestIdOf } from "../base/text.js"
+import { requestIdOf, shownPath } from "../base/text.js"
 
 /** What the app finds out about a request. */
 interface Known {

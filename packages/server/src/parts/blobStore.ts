@@ -11,8 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as DiskFailure from "../storage/disk.js"
-import * as PrivateFiles from "../storage/disk.js"
+import * as Disk from "../storage/disk.js"
 import type * as StorageRefused from "../StorageRefused.js"
 import * as Identifiers from "./identifiers.js"
 
@@ -99,7 +98,7 @@ export const memory: BlobStore = {
     }))
 }
 
-const failed = DiskFailure.failed
+const failed = Disk.failed
 
 const READ_BYTES = 1024 * 1024
 
@@ -165,17 +164,17 @@ const blobIn = (fs: FileSystem.FileSystem, folder: string, path: Path.Path, name
     size,
     name,
     check: fs.stat(file).pipe(
-      Effect.mapError(DiskFailure.unreadable),
+      Effect.mapError(Disk.unreadable),
       Effect.filterOrFail(
         (found) => Number(found.size) === size,
-        (found) => DiskFailure.unreadable(`${name} has ${found.size} bytes, and had ${size}`)
+        (found) => Disk.unreadable(`${name} has ${found.size} bytes, and had ${size}`)
       ),
       Effect.asVoid
     ),
     read: (offset, length) =>
       Stream.mapError(
         fs.stream(file, { offset, bytesToRead: length, chunkSize: READ_BYTES }),
-        DiskFailure.unreadable
+        Disk.unreadable
       ),
     remove: Effect.ignore(fs.remove(file, { force: true }))
   }
@@ -233,7 +232,7 @@ export const kept = (
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const writing = new Set<string>()
-    yield* Effect.mapError(PrivateFiles.directory(folder), failed)
+    yield* Effect.mapError(Disk.directory(folder), failed)
     return {
       ...writeIn(fs, folder, path, true, writing),
       open: (name, size) => blobIn(fs, folder, path, name, size),
@@ -268,7 +267,7 @@ export const directory = (
     const path = yield* Path.Path
     const folder = yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 }).pipe(
       Effect.zipRight(fs.makeTempDirectoryScoped({ directory, prefix: "stevedore-sandbox-" })),
-      Effect.tap(PrivateFiles.ignored),
+      Effect.tap(Disk.ignored),
       Effect.mapError(failed)
     )
     return writeIn(fs, folder, path, false)
