@@ -27,14 +27,24 @@ export const ErrorKind = /* #__PURE__ */ Schema.Literal(
 /** @category models */
 export type ErrorKind = typeof ErrorKind.Type
 
+const signature = <const Kind extends ErrorKind>(kind: Kind) =>
+  Schema.withDefaults(Schema.optional(Schema.Literal(kind)), { constructor: () => kind, decoding: () => kind })
+
+const fields = {
+  input: /* #__PURE__ */ signature("input"),
+  tryLater: /* #__PURE__ */ signature("tryLater"),
+  configuration: /* #__PURE__ */ signature("configuration"),
+  outcomeUnknown: /* #__PURE__ */ signature("outcomeUnknown"),
+  refused: /* #__PURE__ */ signature("refused")
+}
+
 /**
  * The field that every error has. It has the same value in every error of a tag, and in its encoded form. An encoded
  * form without it can be decoded.
  *
  * @category fields
  */
-export const field = <const Kind extends ErrorKind>(kind: Kind) =>
-  Schema.optionalWith(Schema.Literal(kind), { default: () => kind }).pipe(Schema.withConstructorDefault(() => kind))
+export const field = <const Kind extends ErrorKind>(kind: Kind): (typeof fields)[Kind] => fields[kind]
 
 /**
  * What becomes of an upload that ends with an error, for the decisions of an upload to read:

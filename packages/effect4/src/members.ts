@@ -292,7 +292,7 @@ const table: Readonly<Record<string, Module>> = {
     rewritten:
       `TaggedErrorClass#_tag List Literal NonNegativeInt Record Schema Union Defect between declare filter finite
       instanceOf maxItems maxLength minItems nonNegative optionalWith pattern positive propertySignature
-      startsWith transform transformOrFail BooleanFromString withConstructorDefault Annotable#annotations
+      startsWith transform transformOrFail BooleanFromString withConstructorDefault withDefaults Annotable#annotations
       Struct Struct#annotations transform#annotations Tuple minLength`
   },
   "effect/Scope": {

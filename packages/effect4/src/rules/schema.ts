@@ -41,6 +41,14 @@ const annotations: Rewrite = (node, rendering) => {
   return `${subject}${between}annotate(${annotationsIn(rendering, given) ?? all(rendering, node.arguments)})`
 }
 
+const withDefaults = (rendering: Rendering, schema: ts.Expression, decoding: string, constructor: string): string => {
+  const own = rendering.need("effect/Schema")
+  const constant = (value: string) => `${rendering.need("effect/Effect")}.sync(${value})`
+  return `${rendering.render(schema)}.pipe(${own}.withDecodingDefaultType(${constant(decoding)}), ${own}.withConstructorDefault(${
+    constant(constructor)
+  }))`
+}
+
 const withAnnotations = (args: ReadonlyArray<ts.Expression>, rendering: Rendering): string =>
   [
     rendering.render(args[0] ?? ts.factory.createNull()),
@@ -224,19 +232,12 @@ export const schemaRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
   ["effect/Schema.nonNegative", check((_args, _rendering, schema) => `${schema}.isGreaterThanOrEqualTo(0)`)],
   [
     "effect/Schema.optionalWith",
-    call(([schema, options], rendering, node) => {
+    call(([schema, options], rendering) => {
       if (schema === undefined) return undefined
-      const own = rendering.need("effect/Schema")
       const byDefault = property(rendering, options, "default")
-      // what follows may be the default of its constructor
-      const steps = ts.isPropertyAccessExpression(node.parent)
-        ? ["withDecodingDefaultType"]
-        : ["withDecodingDefaultType", "withConstructorDefault"]
       return byDefault === undefined
-        ? `${own}.optionalKey(${rendering.render(schema)})`
-        : `${rendering.render(schema)}.pipe(${
-          steps.map((one) => `${own}.${one}(${rendering.need("effect/Effect")}.sync(${byDefault}))`).join(", ")
-        })`
+        ? `${rendering.need("effect/Schema")}.optionalKey(${rendering.render(schema)})`
+        : withDefaults(rendering, schema, byDefault, byDefault)
     })
   ],
   [
@@ -278,5 +279,14 @@ export const schemaRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
         all(rendering, args)
       }))`
     )
+  ],
+  [
+    "effect/Schema.withDefaults",
+    call(([optional, options], rendering) => {
+      const schema = optional !== undefined && ts.isCallExpression(optional) ? optional.arguments[0] : undefined
+      const decoding = property(rendering, options, "decoding")
+      const constructor = property(rendering, options, "constructor")
+      return schema && decoding && constructor && withDefaults(rendering, schema, decoding, constructor)
+    })
   ]
 ]
