@@ -1,6 +1,7 @@
 /** The service's record of a file. */
 import * as Schema from "effect/Schema"
 import { openRecord } from "./base/effect.js"
+import { Checksum } from "./Checksum.js"
 
 /**
  * The state of a file, in the service's words. Services may have other words than these. A finalized file may still be `pending`; it can be downloaded regardless.
@@ -39,6 +40,8 @@ export const FileRecord = openRecord("FileRecord", {
   /** In bytes. */
   size: Schema.optional(Schema.JsonNumber),
   status: Schema.optional(FileStatus),
+  /** Of the whole content, in the field that the profile names. */
+  checksum: Schema.optional(Checksum),
   author: Schema.optional(Author),
   /** As the service wrote it: an ISO 8601 date. */
   created_at: Schema.optional(Schema.String)

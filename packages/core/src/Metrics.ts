@@ -25,6 +25,13 @@ const counter = (name: string, description: string) => Metric.counter(name, { de
 export const uploads = counter("stevedore_uploads", "Uploads that ended")
 
 /**
+ * Completed uploads, by `proof`: how it is known that storage holds what was read (`UploadedFile.Proof`).
+ *
+ * @category metrics
+ */
+export const proofs = counter("stevedore_uploads_proven", "Completed uploads by how their content was proven")
+
+/**
  * How long completed uploads took, in milliseconds.
  *
  * @category metrics
@@ -164,7 +171,11 @@ const outcomeOf = (exit: Exit.Exit<unknown, { readonly _tag: string }>): string 
  *
  * @internal
  */
-export const measureUpload = <A, E extends { readonly _tag: string }, R>(
+export const measureUpload = <
+  A extends { readonly sent: { readonly proof: string } },
+  E extends { readonly _tag: string },
+  R
+>(
   upload: Effect.Effect<A, E, R>,
   ended: (exit: Exit.Exit<A, E>) => Effect.Effect<void>
 ): Effect.Effect<A, E, R> =>
@@ -173,6 +184,7 @@ export const measureUpload = <A, E extends { readonly _tag: string }, R>(
     return Effect.onExit(upload, (exit) =>
       Effect.flatMap(current, (labels) => {
         if (Exit.isSuccess(exit)) {
+          proofs.unsafeUpdate(1, labelled(labels, "proof", exit.value.sent.proof))
           uploadDuration.unsafeUpdate(Duration.nanos(clock.unsafeCurrentTimeNanos() - began), labels)
         }
         uploads.unsafeUpdate(1, labelled(labels, "outcome", outcomeOf(exit)))

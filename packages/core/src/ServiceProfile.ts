@@ -94,7 +94,12 @@ export const Fields = Schema.Struct({
   /** The part's etag, in the same element. */
   completeEtag: wireName(fields.completeEtag),
   /** The pre-signed URL, in the JSON response to a download in `link` mode. */
-  downloadUrl: fieldName(fields.downloadUrl)
+  downloadUrl: fieldName(fields.downloadUrl),
+  /**
+   * The checksum of the whole content in the record of a file: an object with `algorithm` (`crc32`, `crc64nvme` or
+   * `sha256`) and `value` in base64. A record with none, or in another form, proves nothing.
+   */
+  checksum: fieldName(fields.checksum)
 }).annotations({ identifier: "ServiceFields" })
 
 /**

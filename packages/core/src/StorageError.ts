@@ -226,12 +226,16 @@ export class ChecksumMismatch extends TaggedError<ChecksumMismatch>()("ChecksumM
   /** The checksum computed while sending, in base64. */
   sent: Schema.String,
   /** The checksum that storage returned, in base64. */
-  stored: Schema.String
+  stored: Schema.String,
+  /** The file, if it is the service that reports another checksum of the whole. */
+  fileId: Schema.optional(Schema.String)
 }) {
   override get message(): string {
-    return `Storage has other bytes of ${of(this)} than were sent: ${
-      printable(`${this.algorithm} ${this.stored}`)
-    }, not ${this.sent} (${trace(this)}). Something on the way changes bytes: try another network.`
+    return `Storage has other bytes of ${
+      this.fileId === undefined ? of(this) : printable(this.fileId)
+    } than were sent: ${printable(`${this.algorithm} ${this.stored}`)}, not ${this.sent} (${
+      trace(this)
+    }). Something on the way changes bytes: try another network.`
   }
 }
 

@@ -109,7 +109,9 @@ export const PartReceipt = Schema.Struct({
   /** Whether the client may have sent it more than once by itself, as browsers do. */
   perhapsRepeated: Schema.optional(Schema.Boolean),
   /** The part's checksum in base64, by the algorithm of the upload; absent if it was not computed. */
-  checksum: Schema.optional(Schema.NonEmptyString)
+  checksum: Schema.optional(Schema.NonEmptyString),
+  /** Whether storage reported that it has the same checksum. */
+  proven: Schema.optional(Schema.Boolean)
 }).annotations({ identifier: "PartReceipt" })
 
 /** @category models */

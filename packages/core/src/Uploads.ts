@@ -119,7 +119,7 @@ const sent = (
   Effect.gen(function*() {
     const { profile } = yield* ServiceApi
     const checked = yield* Options.check(source, options, profile.limits)
-    const { checksum, file } = yield* Run.run({ source, options: checked, run: state })
+    const { checksum, file, proof } = yield* Run.run({ source, options: checked, run: state })
     const { parts, sessions } = yield* state.monitor.progress.get
     yield* Effect.annotateCurrentSpan({ fileId: file.id, parts: parts.total, sessions })
     return {
@@ -127,7 +127,7 @@ const sent = (
       name: file.name ?? source.name,
       type: file.type ?? source.mediaType,
       size: file.size ?? source.size,
-      sent: { bytes: source.size, parts: parts.total, sessions, checksum: Option.getOrUndefined(checksum) }
+      sent: { bytes: source.size, parts: parts.total, sessions, checksum, proof }
     }
   })
 
@@ -356,7 +356,8 @@ export const resume = (
 /**
  * Reads the file back after an upload, and compares it with what was sent: with the checksum of the upload, or with the
  * source if that has none. Fails with `ContentDiffers` if storage returns other bytes, and with `ContentUnverified` if
- * they could not be read. The page's own server, `StevedoreHttpApp`, serves no downloads, so this needs the service.
+ * they could not be read. Where `sent.proof` was `unproven`, it is `readBack` then. The page's own server,
+ * `StevedoreHttpApp`, serves no downloads, so this needs the service.
  *
  * @example
  * import { Uploads, UploadSources } from "@stevedore/core"
@@ -371,11 +372,17 @@ export const readBack = (source: UploadSource) =>
 <E, R>(
   upload: Effect.Effect<UploadedFile, E, R>
 ): Effect.Effect<UploadedFile, E | ContentDiffers | ContentUnverified, R | ServiceApi | ObjectStorage> =>
-  Effect.tap(
+  Effect.flatMap(
     upload,
-    ({ id, sent }) =>
-      UploadVerification.run({ fileId: id, source, checksum: Option.fromNullable(sent.checksum) }).pipe(
-        Effect.withSpan("Uploads.readBack", { captureStackTrace: false, attributes: { fileId: id, size: source.size } })
+    (file) =>
+      UploadVerification.run({ fileId: file.id, source, checksum: Option.fromNullable(file.sent.checksum) }).pipe(
+        Effect.withSpan("Uploads.readBack", {
+          captureStackTrace: false,
+          attributes: { fileId: file.id, size: source.size }
+        }),
+        Effect.as(
+          file.sent.proof === "unproven" ? { ...file, sent: { ...file.sent, proof: "readBack" as const } } : file
+        )
       )
   )
 

@@ -33,7 +33,8 @@ describe("ServiceProfile", () => {
         completeParts: "parts",
         completePartNumber: "part_number",
         completeEtag: "etag",
-        downloadUrl: "url"
+        downloadUrl: "url",
+        checksum: "checksum"
       },
       completeUploadBody: "none",
       limits: {

@@ -25,7 +25,7 @@ describe("UploadedFile", () => {
       id: "f1",
       name: "a.txt",
       size: 5,
-      sent: { bytes: 5, parts: 1, sessions: 1, checksum: undefined },
+      sent: { bytes: 5, parts: 1, sessions: 1, checksum: undefined, proof: "unproven" as const },
       extra: { sent: "2030-01-01", name: 7, size: "5 B", extra: { a: 1 }, colour: "red" }
     }
     const text = Schema.encodeSync(Json)(file)

@@ -87,7 +87,8 @@ describe("Uploads", () => {
           bytes: 1000,
           parts: 1,
           sessions: 1,
-          checksum: { algorithm: "crc32", value: "tAOEHw==" }
+          checksum: { algorithm: "crc32", value: "tAOEHw==" },
+          proof: "unproven"
         })
         assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
       }).pipe(Effect.provide(tiny())))

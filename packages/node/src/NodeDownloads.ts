@@ -58,6 +58,10 @@ export interface Options {
    * checksum that storage sends with the whole file, if it does.
    */
   readonly checksum?: Checksum | undefined
+  /**
+   * As `checksum`, such as that of the record: one that cannot be computed here is not compared.
+   */
+  readonly reported?: Checksum | undefined
   /** How many ranges to download at once, if the storage supports ranges. Defaults to 4. */
   readonly concurrency?: number | undefined
   /** The size of such a range, in bytes. Defaults to 16 MiB. */
@@ -119,7 +123,10 @@ export const toFile = (
 ): Effect.Effect<DownloadedFile, DownloadError | DownloadTargetError, Downloads.Requirements> =>
   Effect.gen(function*() {
     const overwrite = options.overwrite ?? false
-    const wanted = yield* Comparison.wanted(fileId, options.checksum)
+    const { checksum, reported } = options
+    const wanted = checksum === undefined && reported !== undefined
+      ? yield* Comparison.reportedChecksum({ [reported.algorithm]: reported.value })
+      : yield* Comparison.wanted(fileId, checksum)
     yield* checkTarget(path, { overwrite })
     yield* PartLeftovers.sweep(dirname(path))
     const kept = keptPath(fileId, path)
@@ -189,6 +196,8 @@ export interface DownloadTarget {
   readonly size?: number | undefined
   /** As in {@link Options}. */
   readonly checksum?: Checksum | undefined
+  /** As in {@link Options}. */
+  readonly reported?: Checksum | undefined
 }
 
 /**
@@ -209,7 +218,9 @@ export type DownloadOutcome =
  *
  * @category models
  */
-export interface AllOptions extends Omit<Options, "size" | "checksum" | "onKept" | "onSaved" | "onProgress"> {
+export interface AllOptions
+  extends Omit<Options, "size" | "checksum" | "reported" | "onKept" | "onSaved" | "onProgress">
+{
   /** How many files to download at once. Defaults to 3. */
   readonly files?: number | undefined
 }
@@ -250,7 +261,7 @@ export const downloadAll: {
     Stream.mapEffect(
       targets,
       (target) =>
-        Effect.match(toFile(target.fileId, target.path, { ...options, size: target.size, checksum: target.checksum }), {
+        Effect.match(toFile(target.fileId, target.path, { ...options, ...target }), {
           onFailure: (error): DownloadOutcome => ({ _tag: "Failed", target, error }),
           onSuccess: (file): DownloadOutcome => ({ _tag: "Downloaded", target, file })
         }),

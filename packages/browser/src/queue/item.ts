@@ -30,7 +30,7 @@ export const uploaded = (key: string, { id, name, size = 0, type = "" }: Existin
   state: "completed",
   sent: size,
   confirmed: size,
-  result: { id, name, size, type, sent: { bytes: 0, parts: 0, sessions: 0, checksum: undefined } }
+  result: { id, name, size, type, sent: { bytes: 0, parts: 0, sessions: 0, checksum: undefined, proof: "unproven" } }
 })
 
 export const leftOver = (id: string, upload: UnfinishedUpload, kept: boolean): Item => ({

@@ -62,12 +62,12 @@ const targetOf = ({ anySize, fileId, output, overwrite }: One) =>
     if (Option.isSome(output) && !(yield* isDirectory(output.value))) {
       yield* NodeDownloads.checkTarget(output.value, { overwrite })
       const record = anySize ? undefined : yield* Effect.tapError(recordOf(fileId), tellWayOut)
-      return { path: output.value, size: record?.size ?? undefined }
+      return { path: output.value, size: record?.size, reported: record?.checksum }
     }
-    const { name, size } = yield* recordOf(fileId)
+    const { checksum, name, size } = yield* recordOf(fileId)
     return {
       path: path.join(Option.getOrElse(output, () => "."), safeName(name ?? fileId)),
-      size: anySize ? undefined : size ?? undefined
+      ...(anySize ? {} : { size, reported: checksum })
     }
   })
 
@@ -79,13 +79,9 @@ const tellHowToGoOn = Effect.gen(function*() {
 const tellSaved = (path: string) =>
   Effect.flatMap(Output, (output) => output.warn(`${Printable.line(path)} is complete, and in its place.`))
 
-interface Target {
-  readonly path: string
-  /** In bytes, if the record has it. */
-  readonly size: number | undefined
-}
+type Target = Omit<NodeDownloads.DownloadTarget, "fileId">
 
-const withProgress = ({ path, size }: Target, { fileId, keep, overwrite }: One, onSaved: () => void) =>
+const withProgress = ({ path, ...known }: Target, { fileId, keep, overwrite }: One, onSaved: () => void) =>
   Effect.gen(function*() {
     const during = yield* DownloadWatch.make(1, () => ({ done: 0, there: 0, failed: 0, notTried: 1 }))
     let kept = false
@@ -94,7 +90,7 @@ const withProgress = ({ path, size }: Target, { fileId, keep, overwrite }: One, 
     }
     return yield* during(
       path,
-      (onProgress) => NodeDownloads.toFile(fileId, path, { size, overwrite, keep, onKept, onSaved, onProgress })
+      (onProgress) => NodeDownloads.toFile(fileId, path, { ...known, overwrite, keep, onKept, onSaved, onProgress })
     ).pipe(
       Effect.onError(() => Effect.when(tellHowToGoOn, () => kept))
     )

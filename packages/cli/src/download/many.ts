@@ -2,6 +2,7 @@
  * `stevedore download` of several files: into one directory, several concurrently; one failure does not stop the rest.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
+import type { FileRecord } from "@stevedore/core/FileRecord"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as NodeDownloads from "@stevedore/node/NodeDownloads"
 import { safeName } from "@stevedore/node/SafeName"
@@ -48,7 +49,7 @@ interface Place extends Wanted {
   readonly name: string
   readonly wanted: string
   readonly path: string
-  readonly size: number | undefined
+  readonly record: FileRecord
 }
 
 /**
@@ -72,12 +73,14 @@ export const run = (options: Options) =>
     })
     const outcomes = Outcomes.make(all, ({ fileId }) => ({ fileId }))
     const { end, stopped, tell } = yield* Reporter.make(outcomes, { ...options, move: "download" })
+    const sizeAndChecksum = ({ record: { checksum, size } }: Place): Pick<NodeDownloads.Options, "size" | "reported"> =>
+      options.anySize ? {} : { size, reported: checksum }
     const fetched = (during: DownloadWatch.During, file: Wanted, place: Place) =>
       Effect.gen(function*() {
         const began = yield* Clock.currentTimeMillis
         const { fileId, path, size } = yield* during(place.path, (onProgress) =>
           NodeDownloads.toFile(place.fileId, place.path, {
-            size: options.anySize ? undefined : place.size,
+            ...sizeAndChecksum(place),
             overwrite: options.overwrite,
             keep: options.keep,
             onProgress
@@ -103,13 +106,13 @@ export const run = (options: Options) =>
       Effect.map(service.file(fileId), (record): Place => {
         const wanted = safeName(Option.getOrElse(given, () => record.name ?? fileId))
         const name = nameOf(wanted, fileId)
-        return { fileId, given, name, wanted, path: join(directory, name), size: record.size ?? undefined }
+        return { fileId, given, name, wanted, path: join(directory, name), record }
       })
     const tried = (during: DownloadWatch.During, file: Wanted) =>
       Effect.gen(function*() {
         const place = yield* turn.withPermits(1)(placed(file))
         const isThere = !options.overwrite &&
-          (yield* index.has(place.name, place.fileId, options.anySize ? undefined : place.size))
+          (yield* index.has(place.name, place.fileId, sizeAndChecksum(place).size))
         yield* isThere
           ? tell({ _tag: "Skipped", input: file, path: place.path, reason: "there", fileId: Option.some(file.fileId) })
           : fetched(during, file, place)

@@ -47,7 +47,7 @@ const columns: { readonly [Name in Column]: ReadonlyArray<string> } = {
 }
 
 // What only a report says
-const ofReports = ["reason", "bytes", "bytessent", "seconds", "checksum", "error", "message"]
+const ofReports = ["reason", "bytes", "bytessent", "seconds", "checksum", "proof", "error", "message"]
 
 /** The known name that a column of a row was probably meant to have. */
 export const misspelt = ({ fields }: Row): Option.Option<readonly [name: string, meant: string]> =>

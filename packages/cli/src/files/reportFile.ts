@@ -23,6 +23,7 @@ const columns = [
   "bytes_sent",
   "seconds",
   "checksum",
+  "proof",
   "error",
   "message"
 ] as const
@@ -53,7 +54,8 @@ const rowOf = (outcome: Ended): Row => {
         bytes,
         bytes_sent: moved,
         seconds,
-        checksum: checksum === null ? undefined : `${checksum.algorithm}:${checksum.value}`
+        checksum: checksum === null ? undefined : `${checksum.algorithm}:${checksum.value}`,
+        proof: "proof" in report ? report.proof : undefined
       }
     }
     case "Skipped":

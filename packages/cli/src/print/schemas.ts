@@ -1,6 +1,7 @@
 /** The lines of `--json`: what programs that read them can rely on. Each decodes with its Schema here. */
 import { ErrorKind } from "@stevedore/core/ErrorKind"
 import { FileRecord } from "@stevedore/core/FileRecord"
+import { Proof } from "@stevedore/core/UploadedFile"
 import { Feasibility, UploadPhase } from "@stevedore/core/UploadProgress"
 import { SourceFingerprint } from "@stevedore/core/UploadSource"
 import { checkIds } from "@stevedore/node/Diagnosis"
@@ -46,7 +47,9 @@ export const Completed = Schema.Struct({
   sessions: Schema.Number,
   seconds: Schema.Number,
   /** Of the whole file, as sent; null if it could not be computed. */
-  checksum: Schema.NullOr(Schema.Struct({ algorithm: Schema.String, value: Schema.String }))
+  checksum: Schema.NullOr(Schema.Struct({ algorithm: Schema.String, value: Schema.String })),
+  /** How it is known that storage holds what was read. */
+  proof: Proof
 }).annotations({ identifier: "Completed" })
 
 /** The last line of what failed. A download names its id. */

@@ -50,7 +50,7 @@ describe("Reports", () => {
 
   it("a success contains every field of the record that the service sent, and the counts", () => {
     const checksum = { algorithm: "crc32", value: "N/eC4Q==" } as const
-    const sent = { bytes: 5, parts: 1, sessions: 2, checksum }
+    const sent = { bytes: 5, parts: 1, sessions: 2, checksum, proof: "stored" } as const
     const uploaded = { ...file, size: 5, extra: { unknown: 1 }, sent }
     const report = overTheWire(
       Reports.encodeDone(Reports.completed("a.mp4", uploaded, Duration.millis(1234.5678)))
@@ -63,7 +63,8 @@ describe("Reports", () => {
       parts: 1,
       sessions: 2,
       seconds: 1.235,
-      checksum
+      checksum,
+      proof: "stored"
     })
   })
 

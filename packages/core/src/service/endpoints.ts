@@ -116,9 +116,14 @@ export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSessio
     })
 }
 
-const recordOf = ({ fields }: Resource, fileId: string): FileRecord =>
-  // the id by which the file was asked for is the one that works
-  Option.getOrElse(Schema.decodeUnknownOption(FileRecord)({ ...fields, id: fileId }), () => ({ id: fileId }))
+const recordOf = (profile: ServiceProfile, { fields }: Resource, fileId: string): FileRecord => {
+  const checksum = valueOf(fields, profile.fields.checksum)
+  return Option.getOrElse(
+    // the id by which the file was asked for is the one that works
+    Schema.decodeUnknownOption(FileRecord)({ ...fields, ...(checksum === undefined ? {} : { checksum }), id: fileId }),
+    () => ({ id: fileId })
+  )
+}
 
 // The interface does not show the response, so any success is one, whatever its body.
 const completed = (
@@ -128,7 +133,7 @@ const completed = (
 ): Either.Either<FileRecord, ServiceError> =>
   Either.match(resourceOf(profile, answer, "status"), {
     onLeft: (error) => error._tag === "InvalidResponse" ? Either.right({ id: fileId }) : Either.left(error),
-    onRight: (resource) => Either.right(recordOf(resource, fileId))
+    onRight: (resource) => Either.right(recordOf(profile, resource, fileId))
   })
 
 /** The file whose upload is complete. The profile says whether the service is told more than the id. */
@@ -211,7 +216,7 @@ export const file: Endpoint<{ readonly fileId: string }, FileRecord> = {
   repeatable: true,
   request: (profile, { fileId }) => HttpClientRequest.get(withFileId(profile.paths.file, fileId)),
   respond: (profile, answer, { fileId }) =>
-    Either.map(resourceOf(profile, answer, "status"), (resource) => recordOf(resource, fileId))
+    Either.map(resourceOf(profile, answer, "status"), (resource) => recordOf(profile, resource, fileId))
 }
 
 /** One page of any list. Query parameters are sent in the given order; an empty cursor is never sent. */

@@ -29,7 +29,8 @@ export const standardProfile = {
     completeParts: "parts",
     completePartNumber: "part_number",
     completeEtag: "etag",
-    downloadUrl: "url"
+    downloadUrl: "url",
+    checksum: "checksum"
   },
   completeUploadBody: "none",
   limits: {

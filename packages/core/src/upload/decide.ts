@@ -25,6 +25,7 @@ import { CompletionUnknown, StoredSizeDiffers, UnfinishedUploadNotFound } from "
 import type { Unfinished } from "../UploadLedger.js"
 import { urlsOf } from "../UploadSession.js"
 import { isDoubtful, mayBeComplete, meaningOf, namesInvalidPart, wasAnswered } from "./meaning.js"
+import { mismatch } from "./proof.js"
 import * as UploadResume from "./resume.js"
 import { outcomeOf, rangesOf, usable } from "./session.js"
 import type * as S from "./state.js"
@@ -33,7 +34,7 @@ import { asCall } from "./state.js"
 /** How a step ended. */
 type End<A, E = UploadError> = Either.Either<A, E>
 
-export const initial: S.Finding = { _tag: "Finding", record: undefined, number: 1, unknownKeys: 0, notice: undefined }
+export const initial: S.Finding = { _tag: "Finding", record: undefined, number: 1, lastChances: 0, notice: undefined }
 
 // --- Finding
 
@@ -182,7 +183,7 @@ export const completed = (terms: S.Terms, state: S.Completing, end: End<FileReco
   const { receipts, repaired, session } = state
   // A success that says it failed contradicts itself, so the file itself decides
   const contradiction = Either.isRight(end) && end.right.status === "failed"
-  if (Either.isRight(end) && !contradiction) return done(state, end.right)
+  if (Either.isRight(end) && !contradiction) return unlessDifferent(terms, state, end.right)
   const operation = session.uploadId === undefined ? "completeUpload" : "completeLargeUpload"
   const error = Either.isLeft(end) ? end.left : new UploadConflict({ operation, status: 200, issues: [] })
   return contradiction || mayBeComplete(error, repaired || session.parts.length === 0)
@@ -210,10 +211,10 @@ export const asked = (terms: S.Terms, state: S.Asking, end: End<S.FileLookup>): 
 
 // --- What several rows share
 
-const plain = ({ number, record, unknownKeys }: S.Course): S.Course => ({
+const plain = ({ lastChances, number, record }: S.Course): S.Course => ({
   record,
   number,
-  unknownKeys,
+  lastChances,
   notice: undefined
 })
 
@@ -258,12 +259,13 @@ const nextSessionOrFailed = (
   opens = meaningOf(error).opens
 ): S.State => {
   const { number } = course
-  // If the key was rotated, the next session has a new one. If storage does not know that one either, it never will.
-  const unknownKeys = course.unknownKeys + (error._tag === "UrlExpired" && error.reason === "UnknownKey" ? 1 : 0)
-  return opens === "next" && number < options.maxSessions && unknownKeys < 2 &&
+  // A rotated key, bytes damaged on the way: if the next session ends like this too, so will any other
+  const lastChances = course.lastChances +
+    (error._tag === "ChecksumMismatch" || (error._tag === "UrlExpired" && error.reason === "UnknownKey") ? 1 : 0)
+  return opens === "next" && number < options.maxSessions && lastChances < 2 &&
       source._tag === "RepeatableSource"
     ? openAnother(
-      { ...course, number: number + 1, unknownKeys },
+      { ...course, number: number + 1, lastChances },
       { _tag: "SessionEnded", number, error }
     )
     : failed(course, error)
@@ -311,13 +313,14 @@ const notCompleted = (terms: S.Terms, state: S.Completing | S.Asking, error: Upl
     : ended(terms, state, session, error)
 }
 
-const done = (state: S.Completing | S.Asking, file: FileRecord): S.State => ({
-  ...plain(state),
-  _tag: "Done",
-  record: undefined,
-  file,
-  receipts: state.receipts
-})
+/** The service has the file, and its bytes are those that were sent as far as it says. */
+const unlessDifferent = (terms: S.Terms, state: S.Completing | S.Asking, file: FileRecord): S.State => {
+  const { receipts } = state
+  const error = mismatch(terms.algorithm, receipts, file)
+  return error === undefined
+    ? { ...plain(state), _tag: "Done", record: undefined, file, receipts }
+    : nextSessionOrFailed(terms, { ...state, record: undefined }, error)
+}
 
 /**
  * The service has a file that it was asked for, because Complete did not say: it is the source's if its record does not
@@ -326,6 +329,6 @@ const done = (state: S.Completing | S.Asking, file: FileRecord): S.State => ({
 const stored = (terms: S.Terms, state: S.Asking, file: FileRecord): S.State => {
   const { source: { size } } = terms
   return file.size == null || file.size === size
-    ? done(state, file)
+    ? unlessDifferent(terms, state, file)
     : notCompleted(terms, state, new StoredSizeDiffers({ fileId: file.id, expected: size, actual: file.size }))
 }

@@ -52,6 +52,8 @@ export interface Transferred extends PutReceipt {
   readonly attempts: number
   /** Of the bytes as sent, in base64; absent if they could not be observed. */
   readonly checksum: string | undefined
+  /** Whether storage reported the same. */
+  readonly proven: boolean
 }
 
 /** Every way a part can fail. */
@@ -136,7 +138,7 @@ const accepted = (
 ): Effect.Effect<Receipt, ChecksumMismatch> => {
   const stored = receipt.checksums[algorithm]
   return checksum === undefined || stored === undefined || stored === checksum
-    ? Effect.succeed({ ...receipt, checksum })
+    ? Effect.succeed({ ...receipt, checksum, proven: checksum !== undefined && stored === checksum })
     : Effect.fail(
       new ChecksumMismatch({
         algorithm,

@@ -10,7 +10,6 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { inOwnFiber, lazily } from "../base/fibers.js"
 import { printable } from "../base/text.js"
-import * as Checksum from "../Checksum.js"
 import { ConnectionFailed } from "../ConnectionError.js"
 import { tellRepeat } from "../errors/errorWords.js"
 import type { FileRecord } from "../FileRecord.js"
@@ -18,12 +17,14 @@ import type { ObjectStorage } from "../ObjectStorage.js"
 import * as RetryPolicy from "../RetryPolicy.js"
 import type { ServiceApi } from "../ServiceApi.js"
 import { TransferGate } from "../TransferGate.js"
+import type { UploadedFile } from "../UploadedFile.js"
 import type { UploadError } from "../UploadError.js"
 import { DeadlineUnreachable, UploadLocked } from "../UploadError.js"
 import * as UploadPlan from "../UploadPlan.js"
 import type { PartReceipt } from "../UploadSession.js"
 import * as Decide from "./decide.js"
 import * as PartTransfer from "./part.js"
+import { provenBy } from "./proof.js"
 import * as UploadResume from "./resume.js"
 import type { Running, Upload } from "./running.js"
 import { closed, given, ifHeld, make, openedSource, record } from "./running.js"
@@ -34,10 +35,9 @@ import { asCall } from "./state.js"
 /** The services that an upload needs. */
 export type Requirements = ServiceApi | ObjectStorage | TransferGate
 
-/** An uploaded file, with the checksum of what was sent; none if the algorithm cannot combine those of the parts. */
-export interface Uploaded {
+/** An uploaded file, and what is known of its content. */
+export interface Uploaded extends Pick<UploadedFile["sent"], "checksum" | "proof"> {
   readonly file: FileRecord
-  readonly checksum: Option.Option<Checksum.Checksum>
 }
 
 type Step<A> = Effect.Effect<A, UploadError, Requirements>
@@ -174,13 +174,14 @@ const send = (upload: Running, state: S.Sending): Step<S.Receipts> =>
       }).pipe(
         Effect.tapError((error) => Effect.sync(() => upload.failure ??= error)),
         Effect.tapErrorCause(() => Effect.sync(() => hasFailed = true)),
-        Effect.map(({ attempts, checksum, etag, perhapsRepeated }): PartReceipt => ({
+        Effect.map(({ attempts, checksum, etag, perhapsRepeated, proven }): PartReceipt => ({
           partNumber,
           etag,
           size: range.length,
           attempts: session.inherited ? attempts + 1 : attempts,
           perhapsRepeated,
-          checksum
+          checksum,
+          proven
         })),
         Effect.tap((receipt) =>
           record === undefined ? Effect.void : given(ledger, (service) => service.receive(record, receipt), undefined)
@@ -355,7 +356,8 @@ export const goOn = (upload: Running, state: S.State): Effect.Effect<S.Done, Upl
 export const run = (upload: Upload): Effect.Effect<Uploaded, UploadError, Requirements> =>
   Effect.scopedWith((scope) =>
     Effect.gen(function*() {
-      const { file, receipts } = yield* goOn(yield* make(upload, scope), Decide.initial)
-      return { file, checksum: Checksum.combineAll(yield* Checksum.Algorithm, receipts) }
+      const running = yield* make(upload, scope)
+      const { file, receipts } = yield* goOn(running, Decide.initial)
+      return { file, ...provenBy(running.terms.algorithm, receipts, file) }
     })
   )

@@ -8,6 +8,7 @@ import * as Scope from "effect/Scope"
 import { spelled } from "../base/effect.js"
 import type { Aside } from "../base/fibers.js"
 import { untilTimerUnwaited } from "../base/fibers.js"
+import * as Checksum from "../Checksum.js"
 import type { UploadRecord } from "../ledger/record.js"
 import type { Metadata } from "../Metadata.js"
 import * as RetryPolicy from "../RetryPolicy.js"
@@ -77,7 +78,13 @@ export const make = (
       options,
       run,
       service,
-      terms: { source, options, service, policy: yield* RetryPolicy.RetryPolicy },
+      terms: {
+        source,
+        options,
+        service,
+        policy: yield* RetryPolicy.RetryPolicy,
+        algorithm: yield* Checksum.Algorithm
+      },
       id,
       ledger: { service: ledger, record: undefined, hangs: false, aside },
       scope,

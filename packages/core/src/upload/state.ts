@@ -1,6 +1,7 @@
 /** Where an upload stands. Each state but the last two is a step that `upload/run` performs, with what it needs. */
 import type * as Arr from "effect/Array"
 import type * as Either from "effect/Either"
+import type { ChecksumAlgorithm } from "../Checksum.js"
 import type { DownloadError } from "../DownloadError.js"
 import type { FileRecord } from "../FileRecord.js"
 import type { UploadRecord } from "../ledger/record.js"
@@ -22,6 +23,8 @@ export interface Terms {
   readonly options: CheckedOptions
   readonly service: Pick<Service, "baseUrl" | "profile" | "allowInsecureHttp">
   readonly policy: RetryPolicy.Policy
+  /** Of the checksums in the receipts. */
+  readonly algorithm: ChecksumAlgorithm
 }
 
 /** A part of a session: its number from 1, its bytes, and its URL. */
@@ -62,8 +65,8 @@ export interface Course {
   readonly record: UploadRecord | undefined
   /** Which of the sessions that this run may use, from 1. One whose opening was lost counts. */
   readonly number: number
-  /** How many of them were signed with a key that storage does not know. */
-  readonly unknownKeys: number
+  /** How many of them ended with a failure that only one further session may help. */
+  readonly lastChances: number
   readonly notice: Notice | undefined
 }
 

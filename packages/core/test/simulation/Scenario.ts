@@ -107,6 +107,8 @@ export interface Scenario {
   readonly hasEnvelope: boolean
   readonly answersDate: boolean
   readonly answersChecksum: boolean
+  /** The record of a file that is there has the checksum of its content. */
+  readonly reportsChecksum: boolean
   readonly isPendingAfter: boolean
   /** A file has a record as soon as its session is open, with the state `pending`. */
   readonly recordsAtOnce: boolean
@@ -382,6 +384,7 @@ const basic = (seed: number): Scenario => {
     isPendingAfter: chance.happens(0.3),
     // by the seed itself, so that what chance draws after it stays as it was
     recordsAtOnce: seed % 7 === 3,
+    reportsChecksum: seed % 3 === 1,
     ...weather(chance),
     isPrinted
   }

@@ -351,7 +351,10 @@ export class Servers {
         size: known.size,
         status: known.finalized === undefined || this.world.scenario.isPendingAfter ? "pending" : "completed",
         author: null,
-        created_at: new Date(known.opened.at).toISOString()
+        created_at: new Date(known.opened.at).toISOString(),
+        ...(this.world.scenario.reportsChecksum && known.content !== undefined
+          ? { checksum: Checksum.ofBytes(Checksum.crc32, known.content) }
+          : {})
       }
     })
   }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  Checksum,
   FileRecord,
   RetryPolicy,
   type ServiceError,
@@ -258,7 +259,7 @@ const recordKey = (record: UploadRecord.UploadRecord | undefined): string =>
 
 /** What tells two states apart; a notice only says how one was come by. */
 const keyOf = (state: State): string => {
-  const { _tag, number, record, unknownKeys } = state
+  const { _tag, lastChances, number, record } = state
   const more = "session" in state
     ? [state.session.fileId, state.session.parts.length, state.session.inherited]
     : []
@@ -283,7 +284,7 @@ const keyOf = (state: State): string => {
       more.push(receiptsKey(state.receipts), String(state.repaired), state.after)
       more.push(state.because === undefined ? "" : errorKey(state.because))
   }
-  return [_tag, number, unknownKeys, recordKey(record), ...more].join("|")
+  return [_tag, number, lastChances, recordKey(record), ...more].join("|")
 }
 
 /** A step: where it began, how it ended, and what follows. */
@@ -333,6 +334,7 @@ const everyTerms: ReadonlyArray<Terms> = [source, { ...source, _tag: "OneShotSou
       source,
       options: { ...checked, maxSessions, unfinished },
       service: { baseUrl: "https://service.test", profile, allowInsecureHttp: false },
+      algorithm: Checksum.crc32,
       policy: RetryPolicy.make()
     }))
   )

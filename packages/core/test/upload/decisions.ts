@@ -1,4 +1,5 @@
 import {
+  Checksum,
   RetryPolicy,
   ServiceProfile,
   UploadOptions,
@@ -37,7 +38,8 @@ const terms = Object.fromEntries(
           source: kind === "OneShotSource" ? { ...repeatable, _tag: "OneShotSource" } : repeatable,
           options: { ...checked, maxSessions, unfinished },
           service: { baseUrl: "https://service.test", profile, allowInsecureHttp: false },
-          policy: RetryPolicy.make({ attempts: 3 })
+          policy: RetryPolicy.make({ attempts: 3 }),
+          algorithm: Checksum.crc32
         }
       ])
     )
@@ -117,10 +119,10 @@ const session = (parts: boolean, inherited: boolean, uploadId: string | undefine
   inherited
 })
 
-const course = (number = 1, unknownKeys = 0): S.Course => ({
+const course = (number = 1, lastChances = 0): S.Course => ({
   record: recordOf("uploading", { id: "held" }),
   number,
-  unknownKeys,
+  lastChances,
   notice: { _tag: "PartsRefused" }
 })
 
@@ -234,17 +236,17 @@ export const decisions = (every = 1): Readonly<Record<string, string>> => {
         add(`${name}too many parts`, () => Decide.opened(of, opening, Either.right(opened(96))))
       }
       for (const inherited of [true, false]) {
-        for (const unknownKeys of [0, 1]) {
+        for (const lastChances of [0, 1]) {
           for (const refused of [undefined, receiptsOf(3)]) {
             const sending: S.Sending = {
-              ...course(number, unknownKeys),
+              ...course(number, lastChances),
               _tag: "Sending",
               session: session(true, inherited),
               receipts: [],
               refused
             }
             const name = `Sending, ${asked}, number ${number}, ${inherited ? "inherited" : "own"}, ` +
-              `keys ${unknownKeys}, ${refused ? "repair" : "first"}: `
+              `keys ${lastChances}, ${refused ? "repair" : "first"}: `
             for (const [error, make] of Object.entries(errors)) {
               add(name + error, () => Decide.sent(of, sending, Either.left(make(1))))
             }

@@ -6,10 +6,12 @@ import { isBefore, isComplete, isInitiate, isPut } from "./Trial.js"
 const same = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index])
 
-// Nobody can know of these: bytes that changed on a way without checksums, and a file that was changed unseen
+// Nobody can know of these: bytes that changed on a way without checksums, and a file that was changed unseen. An upload
+// that says that its content is proven is never excused
 const isBeyondKnowledge = (trial: Trial, run: Run): boolean =>
   (trial.history.versions.get(run.name) ?? []).some(({ isVisible }) => !isVisible) ||
-  (!trial.scenario.answersChecksum && trial.history.troubles.has("PUT: bytes damaged"))
+  (trial.history.troubles.has("PUT: bytes damaged") && run.outcome?._tag === "Uploaded" &&
+    run.outcome.file.sent.proof === "unproven" && !trial.scenario.answersChecksum)
 
 const judgeUploaded = (trial: Trial, run: Run): void => {
   const { outcome, settled } = run
@@ -30,7 +32,11 @@ const judgeUploaded = (trial: Trial, run: Run): void => {
     source?.trouble?.kind === "long stream" || versions.some((version) => same(version.content, content)),
     () => `storage does not hold ${run.name}`
   )
-  const checksum = outcome.file.sent.checksum
+  const { checksum, proof } = outcome.file.sent
+  // what was read at once, and whose receipt nobody lost
+  if (checksum !== undefined && trial.scenario.reportsChecksum && outcome.file.checksum !== undefined) {
+    trial.check(1, proof === "stored", () => `${run.name} could be proven, and is ${proof}`)
+  }
   if (checksum !== undefined) {
     trial.check(
       1,
