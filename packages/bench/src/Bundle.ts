@@ -38,7 +38,7 @@ export const scripts = (
       format: "esm",
       target: "node20",
       // the driver of PostgreSQL asks for the first, and goes on without it; that of SQLite has a binary
-      external: ["pg-native", "@libsql/client"],
+      external: ["pg-native", "libsql"],
       logLevel: "error",
       // what is CommonJS in it asks for it
       banner: {

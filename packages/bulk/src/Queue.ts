@@ -180,10 +180,10 @@ const running = (options: Options) =>
  * The ledger of `NodeStevedore` is not used: switch it off with `ledger: false`.
  *
  * @example
- * import { LibsqlClient } from "@effect/sql-libsql"
  * import { Bulk, BulkSources } from "@stevedore/bulk"
  * import * as BulkQueue from "@stevedore/bulk/Queue"
  * import { NodeStevedore } from "@stevedore/node"
+ * import * as Sqlite from "@stevedore/server/Sqlite"
  * import { Console, Effect, Layer, Stream } from "effect"
  *
  * const program = Effect.gen(function*() {
@@ -194,7 +194,7 @@ const running = (options: Options) =>
  * const Live = BulkQueue.layer({ files: 16 }).pipe(
  *   Layer.provide(BulkSources.layerDirectory),
  *   Layer.provide(NodeStevedore.layerConfig({ ledger: false })),
- *   Layer.provide(LibsqlClient.layer({ url: "file:bulk.db" }))
+ *   Layer.provide(Sqlite.layer({ file: "bulk.db" }))
  * )
  *
  * export const main = Effect.provide(program, Live)

@@ -8,8 +8,8 @@ import {
   ShardingConfig,
   TestRunner
 } from "@effect/cluster"
+import type { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
-import type * as Libsql from "@libsql/client"
 import { Bulk, BulkSources } from "@stevedore/bulk"
 import * as BulkCluster from "@stevedore/bulk/Cluster"
 import { ObjectStorage } from "@stevedore/core"
@@ -24,7 +24,7 @@ const upload = { threshold: 40, parts: 2, concurrency: 2 }
 
 const cluster = ClusterWorkflowEngine.layer.pipe(Layer.provideMerge(TestRunner.layer))
 
-const runner = (client: Libsql.Client, options: BulkCluster.Options = {}, life = new Life()) =>
+const runner = (client: SqlClient, options: BulkCluster.Options = {}, life = new Life()) =>
   BulkCluster.layer({ files: 4, upload, drain: "2 seconds", ...options }).pipe(
     Layer.provideMerge(cluster),
     Layer.provideMerge(BulkSources.layer({})),

@@ -101,9 +101,9 @@ describe("the command as it is packed", () => {
       tarballs,
       others: versionsOf([
         "@effect/sql",
-        "@effect/sql-libsql",
         "@effect/sql-pg",
-        "@effect/experimental"
+        "@effect/experimental",
+        "libsql"
       ])
     })
     mkdirSync(join(project, "folder"))

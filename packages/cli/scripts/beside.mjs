@@ -4,8 +4,9 @@ export const beside = [
   "@stevedore/bulk",
   "@stevedore/server/NodeServe",
   "@stevedore/server/NodeProduction",
+  "@stevedore/server/Sqlite",
   "@effect/opentelemetry",
   "@effect/sql",
-  "@effect/sql-libsql",
+  "libsql",
   "@effect/sql-pg"
 ]

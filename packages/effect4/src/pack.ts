@@ -12,8 +12,8 @@ const peers: Readonly<Record<string, string | undefined>> = {
   "@effect/experimental": undefined,
   "@effect/sql": undefined,
   // nothing on 4 has a database yet
-  "@effect/sql-libsql": undefined,
   "@effect/sql-pg": undefined,
+  "libsql": undefined,
   // only types of the element
   "preact": ">=10",
   "react": ">=19",

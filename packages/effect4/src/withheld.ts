@@ -3,9 +3,9 @@ const inOneStep =
 
 const overHttp = "it makes a handler of a Node server, which takes options on 4"
 
-const overDatabase = "it needs a database, and @effect/sql-libsql has no version for 4"
+const overDatabase = "it needs a database, and @effect/sql is another one on 4"
 
-const inNode = "it serves on a port of Node, over a database, and @effect/sql-libsql has no version for 4"
+const inNode = "it serves on a port of Node, over a database, and @effect/sql is another one on 4"
 
 /** Files that are not on the line for Effect 4, and why, beside tests that use what it does not have yet. */
 export const withheld: Readonly<Record<string, string>> = {
@@ -19,6 +19,7 @@ export const withheld: Readonly<Record<string, string>> = {
   "packages/server/src/ServeSettings.ts": "its only use is NodeProduction",
   "packages/server/src/ServerApi.ts": "an HttpApi is written in another way on 4",
   "packages/server/src/SqlDatabase.ts": overDatabase,
+  "packages/server/src/Sqlite.ts": overDatabase,
   "packages/server/src/SqlFileTable.ts": overDatabase,
   "packages/server/src/SqlObjectStore.ts": overDatabase,
   "packages/server/src/parts/sqlRateLimit.ts": overDatabase,

@@ -16,7 +16,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Socket } from "node:net"
 import * as Authorize from "./Authorize.js"
-import { errorCode } from "./base/errorCode.js"
+import { reasonOf } from "./base/errorCode.js"
 import { tracedForSomebody } from "./base/traced.js"
 import * as FileAdmin from "./FileAdmin.js"
 import * as FileAudit from "./FileAudit.js"
@@ -74,7 +74,7 @@ const databaseFailed = (cause: unknown) =>
   new ServeFailed({
     option: "STEVEDORE_SERVE_DATABASE_URL",
     problem: `the database cannot be used (${
-      errorCode(cause)
+      reasonOf(cause)
     }): look whether it runs, and whether its user may make tables`
   })
 

@@ -1,24 +1,22 @@
 /**
  * The whole service in one process on Node: its rows in a file of SQLite, its bytes in a directory, behind one port.
  *
- * It needs `@effect/platform-node`, `@effect/sql`, `@effect/experimental` and `@effect/sql-libsql`, which nothing else here
- * does. It is therefore not in the package's index: import it from `@stevedore/server/NodeServe`.
+ * It needs `@effect/platform-node`, `@effect/sql`, `@effect/experimental` and `libsql`, which nothing else here does
+ * altogether. It is therefore not in the package's index: import it from `@stevedore/server/NodeServe`.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Path from "@effect/platform/Path"
-import * as SqlClient from "@effect/sql/SqlClient"
+import type * as SqlClient from "@effect/sql/SqlClient"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Authorize from "./Authorize.js"
-import { errorCode } from "./base/errorCode.js"
 import { prefixOf } from "./base/text.js"
 import { tracedForSomebody } from "./base/traced.js"
 import * as FileAdmin from "./FileAdmin.js"
@@ -34,6 +32,7 @@ import * as Identifiers from "./parts/identifiers.js"
 import * as ServerApp from "./ServerApp.js"
 import * as SqlDatabase from "./SqlDatabase.js"
 import * as SqlFileTable from "./SqlFileTable.js"
+import * as Sqlite from "./Sqlite.js"
 import * as SqlObjectStore from "./SqlObjectStore.js"
 import * as SqlTokens from "./SqlTokens.js"
 import * as PrivateFiles from "./storage/disk.js"
@@ -113,14 +112,7 @@ const inDatabaseOf = <A, E extends { readonly message: string }>(
     }
     return made.pipe(
       Layer.provideMerge(SqlFileTable.layer),
-      Layer.provide(ServeDirectory.databaseIn(file)),
-      // others change it too: the service itself, and commands like this one
-      Layer.retry(
-        Schedule.jittered(Schedule.spaced("200 millis")).pipe(
-          Schedule.whileInput((error) => errorCode(error) === "SQLITE_BUSY"),
-          Schedule.intersect(Schedule.recurs(50))
-        )
-      ),
+      Layer.provide(Sqlite.layer({ file })),
       Layer.mapError(({ message }) => inDirectory(`cannot use ${directory}: ${message}`))
     )
   }))
@@ -201,15 +193,10 @@ export const serve = (
       // after the tables are there
       Layer.provideMerge(SqlTokens.layer),
       Layer.provide(SqlDatabase.layerLasting(database)),
-      Layer.provideMerge(ServeDirectory.databaseIn(database))
+      Layer.provideMerge(Sqlite.layer({ file: database, synchronous: "normal" }))
     )
     const context = yield* Layer.build(
       Layer.provideMerge(Sweeper.layer({ keep: options.keep, quota: Uploads.quotaOfAll(options) }), parts)
-    )
-    // of the connection that it has after the last transaction: until then, SQLite itself waits for the disk
-    yield* Effect.provide(
-      Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe("pragma synchronous = normal")),
-      context
     )
     const api = yield* Effect.provide(ServerApp.make(options), context)
     const storage = yield* Effect.provide(

@@ -44,14 +44,6 @@ export const float = (sql: SqlClient.SqlClient, value: number): Fragment =>
   isPostgres(sql) ? sql`${value}::float8` : sql`${value}`
 
 /**
- * Lets each statement of a connection wait for others that write, such as a command that makes a token.
- *
- * @category combinators
- */
-export const waitingForOthers = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
-  sql.unsafe("pragma busy_timeout = 5000")
-
-/**
  * What a change waits for, after its statement, before anybody is told of it: that it outlives the machine. Nothing, unless it is
  * provided: a database does so itself, unless its connection says `synchronous = normal`.
  *
@@ -124,20 +116,6 @@ const unknownDialect = (name: string) =>
   })
 
 /**
- * In a file of SQLite, with one write to the disk for a statement instead of several, which the file remembers. A transaction
- * waits for others that write: refused, it could not be tried again, because a client of `@effect/sql-libsql` answers
- * nothing more after a transaction that could not begin.
- */
-const inSqlite = <A, E, R>(sql: SqlClient.SqlClient, migrating: Effect.Effect<A, E, R>) =>
-  sql.unsafe("pragma journal_mode = wal").pipe(
-    Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 25 }),
-    Effect.zipRight(waitingForOthers(sql)),
-    Effect.zipRight(migrating),
-    // of a connection: after a transaction, the client has another one
-    Effect.zipRight(waitingForOthers(sql))
-  )
-
-/**
  * Makes the tables that are missing, and does nothing if none is; `table` has what was done before. Safe to run by several
  * processes at once. Fails where the database is neither PostgreSQL nor SQLite.
  *
@@ -155,7 +133,8 @@ export const migrate = (options: {
     return Effect.asVoid(sql.onDialectOrElse({
       // of several that begin at once on an empty database, one makes the tables, and the others find them
       pg: () => Effect.retry(migrating, { schedule: Schedule.spaced("200 millis"), times: 5 }),
-      sqlite: () => inSqlite(sql, migrating),
+      // one write to the disk for a statement instead of several, which the file remembers
+      sqlite: () => Effect.zipRight(sql.unsafe("pragma journal_mode = wal"), migrating),
       mysql: () => unknownDialect("MySQL"),
       mssql: () => unknownDialect("Microsoft SQL Server"),
       clickhouse: () => unknownDialect("ClickHouse"),

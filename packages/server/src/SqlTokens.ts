@@ -5,9 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import { errorCode } from "./base/errorCode.js"
 import { TableFailed } from "./FileTable.js"
 import * as SqlDatabase from "./SqlDatabase.js"
 import * as Tokens from "./Tokens.js"
@@ -31,14 +29,8 @@ const toRecord = (row: Row): Tokens.TokenRecord => ({
   expiresAt: row.expires_at ?? undefined
 })
 
-const isBusy = (error: SqlError) => errorCode(error) === "SQLITE_BUSY"
-
 const to = (operation: string) => <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, TableFailed> =>
-  effect.pipe(
-    // another process has the file of SQLite: each of these is one statement, and has not begun
-    Effect.retry({ while: isBusy, schedule: Schedule.jittered(Schedule.spaced("50 millis")), times: 100 }),
-    Effect.mapError((cause) => new TableFailed({ operation, cause }))
-  )
+  Effect.mapError(effect, (cause) => new TableFailed({ operation, cause }))
 
 /**
  * Tokens in a database that has the tables: `SqlFileTable.layer` makes them.

@@ -2,12 +2,12 @@
  * `<database> <base URL> <folder> <files at once> <job> [name]`: a runner until the job of the folder's files is done, in
  * PostgreSQL, or in SQLite if the database is a `file:`. Writes the seconds.
  */
-import * as LibsqlClient from "@effect/sql-libsql/LibsqlClient"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Bulk from "@stevedore/bulk/Bulk"
 import * as BulkSources from "@stevedore/bulk/BulkSources"
 import * as BulkQueue from "@stevedore/bulk/Queue"
 import * as NodeStevedore from "@stevedore/node/NodeStevedore"
+import * as Sqlite from "@stevedore/server/Sqlite"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -16,7 +16,9 @@ const [url = "", baseUrl, folder = "", files = "16", name = "", runner] = proces
 
 const before = performance.now()
 
-const database = url.startsWith("file:") ? LibsqlClient.layer({ url }) : PgClient.layer({ url: Redacted.make(url) })
+const database = url.startsWith("file:")
+  ? Sqlite.layer({ file: url.slice(5) })
+  : PgClient.layer({ url: Redacted.make(url) })
 
 const Live = BulkQueue.layer({ files: Number(files), name: runner }).pipe(
   Layer.provide(BulkSources.layerDirectory),

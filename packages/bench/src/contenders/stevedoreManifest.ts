@@ -1,8 +1,8 @@
 /** `<database> <count>`: loads the manifest of a job of so many files, and uploads none of them. Writes the seconds. */
-import * as LibsqlClient from "@effect/sql-libsql/LibsqlClient"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Bulk from "@stevedore/bulk/Bulk"
 import * as BulkSources from "@stevedore/bulk/BulkSources"
+import * as Sqlite from "@stevedore/server/Sqlite"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -12,7 +12,9 @@ const [url = "", count = "1"] = process.argv.slice(2)
 
 const before = performance.now()
 
-const database = url.startsWith("file:") ? LibsqlClient.layer({ url }) : PgClient.layer({ url: Redacted.make(url) })
+const database = url.startsWith("file:")
+  ? Sqlite.layer({ file: url.slice(5) })
+  : PgClient.layer({ url: Redacted.make(url) })
 
 const manifest = BulkSources.files(
   "/nowhere",

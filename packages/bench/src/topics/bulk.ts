@@ -1,7 +1,7 @@
-import * as LibsqlClient from "@effect/sql-libsql/LibsqlClient"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import * as Sqlite from "@stevedore/server/Sqlite"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
@@ -67,7 +67,7 @@ const sqlite = (folder: string) => {
     const path = join(folder, `bench-${++made}.db`)
     return {
       url: `file:${path}`,
-      layer: LibsqlClient.layer({ url: `file:${path}` }),
+      layer: Sqlite.layer({ file: path }),
       size: Effect.sync(() => statSync(path).size)
     }
   })

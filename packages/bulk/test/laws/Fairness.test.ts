@@ -1,5 +1,5 @@
+import type { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
-import type * as Libsql from "@libsql/client"
 import { Bulk, BulkSources } from "@stevedore/bulk"
 import * as BulkQueue from "@stevedore/bulk/Queue"
 import { UploadSources } from "@stevedore/core"
@@ -23,7 +23,7 @@ const onDisk = (root: string, job: string, count: number) => {
   return BulkSources.files(root, Stream.fromIterable(paths.map((path) => ({ path }))))
 }
 
-const queue = (client: Libsql.Client) =>
+const queue = (client: SqlClient) =>
   BulkQueue.layer({ files: 4, drain: "2 seconds" }).pipe(
     Layer.provideMerge(BulkSources.layerDirectory),
     Layer.provideMerge(sql(client))

@@ -1,10 +1,11 @@
+import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
-import type * as Libsql from "@libsql/client"
 import { Bulk, BulkRateLimit, BulkRunner, BulkSources } from "@stevedore/bulk"
 import * as BulkQueue from "@stevedore/bulk/Queue"
 import type { RateLimit, UploadSource } from "@stevedore/core"
 import { ObjectStorage } from "@stevedore/core"
+import * as Sqlite from "@stevedore/server/Sqlite"
 import { FaultScript, Sandbox } from "@stevedore/testing"
 import type { Tracer } from "effect"
 import {
@@ -22,20 +23,22 @@ import {
   Stream,
   TestClock
 } from "effect"
+import { locking } from "../../../server/test/support/locked.js"
 import * as ChunkRows from "../../src/jobs/chunkRows.js"
 import { database, Life, sources, sql } from "../support/lives.js"
+import { folder } from "../support/pinned.js"
 import { proof } from "../support/proof.js"
 import { service } from "../support/service.js"
 
 const upload = { threshold: 40, parts: 2, concurrency: 2 }
 
-const queue = (client: Libsql.Client) =>
+const queue = (client: SqlClient) =>
   BulkQueue.layer({ files: 4, upload, drain: "2 seconds" }).pipe(
     Layer.provideMerge(BulkSources.layer({})),
     Layer.provideMerge(sql(client))
   )
 
-const runner = (client: Libsql.Client, options: BulkRunner.Options = {}, life = new Life()) =>
+const runner = (client: SqlClient, options: BulkRunner.Options = {}, life = new Life()) =>
   Layer.merge(BulkRunner.layer({ files: 2, upload, ...options }), Bulk.layerClient).pipe(
     Layer.provideMerge(BulkSources.layer({})),
     Layer.provideMerge(sql(client, life))
@@ -65,6 +68,34 @@ describe("a job", () => {
         assert.strictEqual(Either.getLeft(yield* Effect.either(Bulk.get("job")))._tag, "Some")
       }).pipe(Effect.provide(queue(client)))
     }).pipe(Effect.scoped, Effect.provide(service())))
+
+  it.live("goes on after another program has locked its file for longer than is waited, and does nothing twice", () =>
+    Effect.gen(function*() {
+      const file = `${yield* folder}/jobs.db`
+      const client = yield* Sqlite.make({ file, wait: "20 millis" })
+      const other = yield* Sqlite.make({ file })
+      yield* Effect.provide(Bulk.migrate, sql(client))
+      const files = sources(20)
+      const { held, letGo } = yield* locking(file)
+      const outcomes = ({ unsafe }: SqlClient) => unsafe("select seq, state, file_id from bulk_file order by seq")
+      yield* Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files), { chunkSize: 3 })
+        yield* held.pipe(
+          Effect.zipRight(Effect.sleep("200 millis")),
+          Effect.zipRight(letGo),
+          Effect.zipRight(Effect.zipWith(outcomes(client), outcomes(other), assert.deepStrictEqual)),
+          Effect.zipRight(Effect.sleep("20 millis")),
+          Effect.repeatN(4)
+        )
+        assert.deepStrictEqual(yield* job.await, { uploaded: 20, failed: 0, cancelled: 0 })
+        assert.lengthOf(
+          (yield* Sandbox.report).requests.filter(({ operation }) => operation.startsWith("initiate")),
+          20
+        )
+        yield* proof(files)
+      }).pipe(Effect.provide(queue(client)))
+      assert.lengthOf(yield* other`select seq from bulk_file where state = 1`, 20)
+    }).pipe(Effect.scoped, Effect.provide(Reactivity.layer), Effect.provide(service())))
 
   it.live("that is paused begins nothing, and one that is cancelled keeps what it has", () =>
     Effect.gen(function*() {

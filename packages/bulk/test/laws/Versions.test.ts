@@ -1,6 +1,5 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
-import type * as Libsql from "@libsql/client"
 import { Bulk } from "@stevedore/bulk"
 import { Sandbox } from "@stevedore/testing"
 import { Effect } from "effect"
@@ -13,11 +12,11 @@ const job: Job = { name: "job", files: sources(4), chunkSize: 2 }
 
 const tables = ["bulk_job", "bulk_chunk", "bulk_file", "bulk_ledger", "bulk_receipt"]
 
-const statements = (client: Libsql.Client, texts: ReadonlyArray<string>) =>
-  Effect.forEach(texts, (text) => Effect.promise(() => client.execute(text)), { discard: true })
+const statements = (client: SqlClient, texts: ReadonlyArray<string>) =>
+  Effect.forEach(texts, (text) => client.unsafe(text), { discard: true })
 
 /** A process that ends when the record of a file is there, and its Complete is not sent. */
-const first = (client: Libsql.Client) => lived(client, job, { way: "parts", life: new Life("Complete") })
+const first = (client: SqlClient) => lived(client, job, { way: "parts", life: new Life("Complete") })
 
 describe("a rolling deploy", () => {
   it.live("of a later version, whose tables and records have more, lets runners of this one go on", () =>

@@ -1,5 +1,4 @@
 import { SqlClient } from "@effect/sql/SqlClient"
-import type * as Libsql from "@libsql/client"
 import { Bulk, BulkRunner, BulkSources } from "@stevedore/bulk"
 import type { UploadSource } from "@stevedore/core"
 import { ObjectStorage } from "@stevedore/core"
@@ -38,7 +37,7 @@ const delayed = (by: Duration.DurationInput) =>
   )
 
 /** What a process is made of. */
-export const runner = (client: Libsql.Client, { life, slow = 0, way }: Runner) =>
+export const runner = (client: SqlClient, { life, slow = 0, way }: Runner) =>
   Layer.merge(BulkRunner.layer({ files: 3, upload: ways[way], heartbeat: "500 millis" }), Bulk.layerClient)
     .pipe(
       Layer.provideMerge(BulkSources.layer({})),
@@ -54,7 +53,7 @@ export interface Job {
 }
 
 /** One process: it submits the job, or finds it, and works on its chunks. */
-const live = (client: Libsql.Client, job: Job, one: Runner) =>
+const live = (client: SqlClient, job: Job, one: Runner) =>
   Effect.gen(function*() {
     const { chunks, id } = yield* Bulk.submit(job.name, BulkSources.fromIterable(job.files), job)
     const numbers = Array.from({ length: chunks }, (_, n) => n)
@@ -62,7 +61,7 @@ const live = (client: Libsql.Client, job: Job, one: Runner) =>
   }).pipe(Effect.provide(runner(client, one)), withSkew(one.skewMillis ?? 0))
 
 /** The same until it ends, dies, or is frozen; what is left of a dead one then reaches nobody. */
-export const lived = (client: Libsql.Client, job: Job, one: Runner) =>
+export const lived = (client: SqlClient, job: Job, one: Runner) =>
   Effect.gen(function*() {
     const { life } = one
     const fiber = yield* Effect.forkDaemon(live(client, job, one))
@@ -78,7 +77,7 @@ const whenReplaced: ReadonlyArray<string> = ["PutAfterFinalized", "OverlappingAt
  * What has to hold whatever happened: each file is there once, with its bytes; the sandbox saw no breach that could be
  * avoided; the sums are right, and the job leaves nothing behind.
  */
-export const proven = (client: Libsql.Client, { files, name }: Job, replaced: boolean) =>
+export const proven = (client: SqlClient, { files, name }: Job, replaced: boolean) =>
   Effect.gen(function*() {
     const job = yield* Bulk.get(name)
     const failures = Array.from(yield* Stream.runCollect(job.failures), ({ error, path }) => [path, error._tag])
@@ -100,7 +99,7 @@ export const proven = (client: Libsql.Client, { files, name }: Job, replaced: bo
     yield* job.forget
   }).pipe(Effect.provide(Layer.provideMerge(Bulk.layerClient, sql(client))))
 
-const ended = (client: Libsql.Client, job: Job, way: Way) =>
+const ended = (client: SqlClient, job: Job, way: Way) =>
   Effect.gen(function*() {
     const last = new Life()
     yield* lived(client, job, { way, life: last })
@@ -108,7 +107,7 @@ const ended = (client: Libsql.Client, job: Job, way: Way) =>
   })
 
 /** The same files, uploaded by processes that end one after another, and one that ends by itself. */
-export const oneAfterAnother = (client: Libsql.Client, way: Way, lives: ReadonlyArray<Life>, files = sources(2)) =>
+export const oneAfterAnother = (client: SqlClient, way: Way, lives: ReadonlyArray<Life>, files = sources(2)) =>
   Effect.gen(function*() {
     const job: Job = { name: "one after another", files, chunkSize: 1 }
     const frozen: Array<Fiber.Fiber<unknown, unknown>> = []
@@ -148,7 +147,7 @@ const randomRunner = Effect.gen(function*() {
  * may be slow, get each chunk, so that it is delivered several times, also at once. Some die, some stand still and go on
  * when others have taken over. One more ends by itself. Gives what the processes did not come to.
  */
-export const atOnce = (client: Libsql.Client, seed: number) =>
+export const atOnce = (client: SqlClient, seed: number) =>
   Effect.gen(function*() {
     const job: Job = { name: `seed ${seed}`, files: sources(yield* between(1, 5)), chunkSize: yield* between(1, 3) }
     const runners = yield* Effect.replicateEffect(randomRunner, yield* between(1, 3))

@@ -1,12 +1,11 @@
-import * as LibsqlClient from "@effect/sql-libsql/LibsqlClient"
-import type { SqlClient } from "@effect/sql/SqlClient"
-import type * as Libsql from "@libsql/client"
-import { createClient } from "@libsql/client"
+import { Reactivity } from "@effect/experimental"
+import { SqlClient, Statement } from "@effect/sql"
 import { Bulk } from "@stevedore/bulk"
 import type { UploadSource } from "@stevedore/core"
 import { ObjectStorage, ServiceApi, UploadSources } from "@stevedore/core"
+import * as Sqlite from "@stevedore/server/Sqlite"
 import type { Scope } from "effect"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 
 /** A process as far as anybody outside sees it: what goes out of it and what comes in. At its end, neither does. */
 export class Life {
@@ -63,14 +62,6 @@ export class Life {
     const gate = (way: string) => Effect.async<void>((resume) => this.pass(way, () => resume(Effect.void)))
     return Effect.zipLeft(Effect.zipRight(gate(what), effect), gate(`answer to ${what}`))
   }
-
-  async throughAsync<A>(what: string, call: () => Promise<A>): Promise<A> {
-    const gate = (way: string) => new Promise<void>((resolve) => this.pass(way, resolve))
-    await gate(what)
-    const answer = await call()
-    await gate(`answer to ${what}`)
-    return answer
-  }
 }
 
 /** The service and storage as a life reaches them. */
@@ -96,64 +87,38 @@ export const reached = (life: Life) =>
     )
   )
 
-/** Transactions of one connection, one after another, as connections of a file wait for each other. */
-const oneAtATime = (client: Libsql.Client): Libsql.Client => {
-  let last: Promise<unknown> = Promise.resolve()
-  const transaction = async (): Promise<Libsql.Transaction> => {
-    const before = last
-    let release: () => void = () => undefined
-    last = new Promise<void>((resolve) => release = resolve)
-    await before
-    await client.execute("begin immediate")
-    let closed = false
-    const ending = (word: string) => async () => {
-      if (closed) return
-      closed = true
-      await client.execute(word)
-      release()
-    }
-    return {
-      execute: (statement) => client.execute(statement),
-      batch: (statements) => client.batch(statements),
-      executeMultiple: (text) => client.executeMultiple(text),
-      commit: ending("commit"),
-      rollback: ending("rollback"),
-      close: () => void ending("rollback")(),
-      get closed() {
-        return closed
-      }
-    }
-  }
-  return Object.assign(Object.create(client), {
-    execute: (statement: Libsql.InStatement) => client.execute(statement),
-    transaction,
-    close: () => client.close()
-  })
-}
-
 /** A database in memory, which no life takes with it. */
-export const database: Effect.Effect<Libsql.Client, never, Scope.Scope> = Effect.acquireRelease(
-  Effect.sync(() => oneAtATime(createClient({ url: ":memory:" }))),
-  (client) => Effect.sync(() => client.close())
-).pipe(
-  Effect.tap((client) => Effect.orDie(Effect.provide(Bulk.migrate, sql(client))))
+export const database: Effect.Effect<SqlClient.SqlClient, never, Scope.Scope> = Sqlite.make({ file: ":memory:" }).pipe(
+  Effect.tap((client) => Effect.provide(Bulk.migrate, sql(client))),
+  Effect.provide(Reactivity.layer),
+  Effect.orDie
 )
 
-const statementName = (statement: Libsql.InStatement): string => {
-  const text = typeof statement === "string" ? statement : statement.sql
+const statementName = (text: string): string => {
   if (text.includes("insert into bulk_ledger")) return "record"
   return text.includes("update bulk_file set state") ? "outcome" : "statement"
 }
 
 /** The database as a life reaches it. */
-export const sql = (client: Libsql.Client, life = new Life()): Layer.Layer<SqlClient> => {
-  const reachedClient: Libsql.Client = Object.assign(Object.create(client), {
-    // a process that ends takes its open transaction with it: only what is one statement can be cut off here
-    execute: (statement: Libsql.InStatement) =>
-      life.throughAsync(statementName(statement), () => client.execute(statement)),
-    transaction: (mode: Libsql.TransactionMode = "write") => client.transaction(mode)
+export const sql = (client: SqlClient.SqlClient, life = new Life()): Layer.Layer<SqlClient.SqlClient> => {
+  // a process that ends takes its open transaction with it: only what is one statement can be cut off here
+  const execute = (text: string, values: ReadonlyArray<unknown> = []) =>
+    life.through(statementName(text), client.unsafe(text, [...values]))
+  const made = SqlClient.make({
+    acquirer: Effect.succeed({
+      execute,
+      executeRaw: execute,
+      executeUnprepared: execute,
+      executeValues: (text, values) => Effect.map(execute(text, values), (rows) => rows.map(Object.values)),
+      executeStream: (text, values) => Stream.fromIterableEffect(execute(text, values))
+    }),
+    compiler: Statement.makeCompilerSqlite(),
+    spanAttributes: []
   })
-  return LibsqlClient.layer({ liveClient: reachedClient })
+  return Layer.effect(
+    SqlClient.SqlClient,
+    Effect.map(made, (reached) => Object.assign(reached, { withTransaction: client.withTransaction }))
+  ).pipe(Layer.provide(Reactivity.layer))
 }
 
 export const bytes = (size: number): Uint8Array => Uint8Array.from({ length: size }, (_, index) => (index * 31) % 251)

@@ -1,5 +1,5 @@
+import type { SqlClient } from "@effect/sql/SqlClient"
 import { assert } from "@effect/vitest"
-import type * as Libsql from "@libsql/client"
 import { Bulk, BulkSources } from "@stevedore/bulk"
 import { UploadSources } from "@stevedore/core"
 import { Effect, type Layer } from "effect"
@@ -17,7 +17,7 @@ export const folder = Effect.acquireRelease(
 
 /** Files of one machine wait for its runners, whatever those of another do. What has to hold besides once they are there. */
 export const waitsForItsMachine = <Provided, E, R, R2>(
-  client: Libsql.Client,
+  client: SqlClient,
   on: (host: string) => Layer.Layer<Bulk.Bulk | Provided, E, R>,
   besides: Effect.Effect<void, never, R2>
 ) =>

@@ -2,17 +2,15 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import type { MigrationError } from "@effect/sql/Migrator"
-import * as SqlClient from "@effect/sql/SqlClient"
+import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { JobDiffers, JobNotFinished, JobNotFound } from "@stevedore/bulk/BulkError"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
-import { pathToFileURL } from "node:url"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import type { Place } from "./model.js"
 import { DatabaseFailed } from "./model.js"
@@ -88,29 +86,21 @@ const fileOf = (given: Option.Option<string>, creates: boolean) =>
 
 const sqlite = (path: string) =>
   Effect.map(
-    Effect.promise(() => import("@effect/sql-libsql/LibsqlClient")),
-    (LibsqlClient) => LibsqlClient.layer({ url: pathToFileURL(path) })
+    Effect.promise(() => import("@stevedore/server/Sqlite")),
+    (Sqlite) => Sqlite.layer({ file: path })
   )
 
 /** Held as long as this process lives, however it ends: two that run the jobs of one file would do everything twice. */
 const onlyRunner = (path: string) =>
-  Layer.scopedDiscard(Effect.gen(function*() {
-    const held = yield* Deferred.make<void, SqlError>()
-    const holding = Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      return yield* sql.withTransaction(Effect.zipRight(Deferred.succeed(held, undefined), Effect.never))
-    }).pipe(Effect.provide(yield* sqlite(`${path}.lock`)))
-    yield* Effect.forkScoped(Effect.catchAll(holding, (error) => Deferred.fail(held, error)))
-    yield* Effect.mapError(
-      Deferred.await(held),
-      () =>
-        invalid(
-          "--store",
-          `another command runs the jobs of ${path}: stevedore bulk status --watch shows them. Several at once ` +
-            "need PostgreSQL: see --database-env"
-        )
-    )
-  }))
+  Layer.scopedDiscard(Effect.mapError(
+    Effect.flatMap(Effect.promise(() => import("@stevedore/server/Sqlite")), ({ hold }) => hold(`${path}.lock`)),
+    () =>
+      invalid(
+        "--store",
+        `another command runs the jobs of ${path}: stevedore bulk status --watch shows them. Several at once ` +
+          "need PostgreSQL: see --database-env"
+      )
+  ))
 
 /** Who opens the database: whoever runs jobs, whoever makes its tables, and whoever only looks or steers. */
 export type Kind = "runner" | "maker" | "client"

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import { createRequire } from "node:module"
 import { invalid, type InvalidInput } from "./invalidInput.js"
 
@@ -7,8 +8,9 @@ const nameOf = (wanted: string): string => wanted.replace(/@[\d.]+$/, "")
 const manifest = (from: NodeJS.Require, name: string): string | undefined => {
   try {
     return from.resolve(`${name}/package.json`)
-  } catch {
-    return undefined
+  } catch (error) {
+    // one that is there, and does not show it
+    return Predicate.hasProperty(error, "code") && error.code === "ERR_PACKAGE_PATH_NOT_EXPORTED" ? name : undefined
   }
 }
 
@@ -27,7 +29,7 @@ export const problem = (from: NodeJS.Require, wanted: ReadonlyArray<string>): st
 
 const sql = ["@effect/sql@0.52", "@effect/experimental@0.61"]
 
-const drivers = { Sqlite: "@effect/sql-libsql@0.42", Postgres: "@effect/sql-pg@0.53" } as const
+const drivers = { Sqlite: "libsql@0.5", Postgres: "@effect/sql-pg@0.53" } as const
 
 /** What is missing for what keeps rows in such a database. */
 export const ofDatabase = (from: NodeJS.Require, database: keyof typeof drivers): string | undefined =>

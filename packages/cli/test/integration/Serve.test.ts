@@ -3,7 +3,10 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import { Effect, Schema, Stream } from "effect"
+import { once } from "node:events"
+import { createServer } from "node:net"
 import { text } from "node:stream/consumers"
+import { locking } from "../../../server/test/support/locked.js"
 import { invoke } from "./invoke.js"
 import { listening } from "./listening.js"
 import { interrupt, start } from "./stevedore.js"
@@ -72,6 +75,83 @@ describe("stevedore serve", () => {
       }).pipe(Effect.provide(NodeContext.layer)),
     300_000
   )
+
+  it.scopedLive(
+    "has what it acknowledged after another program has locked its database for longer than it waits",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        const served = Effect.gen(function*() {
+          const running = yield* start(["serve", "--port", "0", "--directory", "data", "--json"], { cwd: folder })
+          const line = yield* Effect.flatten(Stream.runHead(running.lines))
+          return { ...running, ...(yield* Schema.decode(Schema.parseJson(Reports.Serving))(line)) }
+        })
+        const { api, child, ended, token = "" } = yield* served
+        const headers = { authorization: `Bearer ${token}` }
+        const called = (method: string, path: string, body?: string) =>
+          Effect.promise(() =>
+            fetch(`${api}${path}`, { method, headers, body: body ?? null }).then(async (answer) => ({
+              status: answer.status,
+              text: await answer.text()
+            }))
+          )
+        const Session = Schema.parseJson(
+          Schema.Struct({ data: Schema.Struct({ id: Schema.String, upload_url: Schema.String }) })
+        )
+        const initiated = (name: string) => called("POST", "/v2/files/upload", JSON.stringify({ name, size: 5 }))
+        const uploaded = (name: string) =>
+          Effect.gen(function*() {
+            const { data } = yield* Schema.decode(Session)((yield* initiated(name)).text)
+            const sse = { "x-amz-server-side-encryption": "aws:kms" }
+            yield* Effect.promise(() => fetch(data.upload_url, { method: "PUT", headers: sse, body: "hello" }))
+            assert.strictEqual((yield* called("POST", `/v2/files/${data.id}/upload/complete`)).status, 200)
+            return data.id
+          })
+        const before = yield* uploaded("before")
+        const { held, letGo } = yield* locking(`${folder}/data/stevedore.db`)
+        yield* held
+        const refused = yield* Effect.all([
+          initiated("refused"),
+          called("DELETE", `/v1/files/${before}`),
+          Effect.delay(called("GET", "/livez"), 1000),
+          Effect.map(invoke(["token", "create", "--directory", `${folder}/data`]), ({ code }) => ({ status: code }))
+        ], { concurrency: "unbounded" })
+        assert.deepStrictEqual(refused.map(({ status }) => status), [503, 503, 200, 2])
+        yield* letGo
+        const after = yield* uploaded("after")
+        assert.strictEqual((yield* called("DELETE", `/v1/files/${before}`)).status, 204)
+        child.kill("SIGKILL")
+        yield* ended
+        const again = yield* served
+        const found = yield* Effect.promise(() =>
+          fetch(`${again.api}/v1/files`, { headers }).then((answer) => answer.text())
+        )
+        assert.include(found, after)
+        assert.notInclude(found, before)
+      }).pipe(Effect.provide(NodeContext.layer)),
+    300_000
+  )
+
+  it.scopedLive("says why the database cannot be used, in its own words", () =>
+    Effect.gen(function*() {
+      const withoutTls = createServer((socket) => {
+        socket.on("error", () => undefined).once("data", () => socket.end("N"))
+      })
+      yield* Effect.acquireRelease(
+        Effect.promise(() => once(withoutTls.listen(0, "127.0.0.1"), "listening")),
+        () => Effect.sync(() => withoutTls.close())
+      )
+      const address = withoutTls.address()
+      const port = typeof address === "object" ? address?.port : undefined
+      const { code, stderr } = yield* invoke(["token", "list"], {
+        STEVEDORE_SERVE_DATABASE_URL: `postgres://us:password@127.0.0.1:${port}/db?sslmode=require`,
+        STEVEDORE_SERVE_BUCKET: "uploads"
+      })
+      assert.strictEqual(code, 2, stderr)
+      assert.include(stderr, "The server does not support SSL connections")
+      assert.notInclude(stderr, "password@")
+    }))
 
   it.scopedLive(
     "writes a line of the log for each request, as text or JSON, of the level that is asked for",

@@ -15,10 +15,10 @@ describe("what is needed beside this package", () => {
   it("is told with the line that installs it", () => {
     assert.match(
       ofService([]) ?? "",
-      /^needs @effect\/sql, .*@effect\/sql-libsql .*\n {2}npm install .*@effect\/sql-libsql@0/
+      /^needs @effect\/sql, .*libsql .*\n {2}npm install .* libsql@0/
     )
-    assert.match(ofService(["@effect/sql", "@effect/experimental"]) ?? "", /^needs @effect\/sql-libsql beside/)
-    assert.isUndefined(ofService(["@effect/sql", "@effect/experimental", "@effect/sql-libsql"]))
+    assert.match(ofService(["@effect/sql", "@effect/experimental"]) ?? "", /^needs libsql beside/)
+    assert.isUndefined(ofService(["@effect/sql", "@effect/experimental", "libsql"]))
     assert.match(
       ofBulk([]) ?? "",
       /^needs @stevedore\/bulk, .*@effect\/sql-pg .*\n {2}npm install .*@effect\/sql-pg@0/

@@ -5,8 +5,16 @@ import * as Predicate from "effect/Predicate"
  * it may hold a password or a signature.
  */
 export const errorCode = (error: unknown): string =>
-  Predicate.hasProperty(error, "code") && Predicate.isString(error.code)
+  Predicate.hasProperty(error, "code") && Predicate.isString(error.code) && error.code !== ""
     ? error.code
     : Predicate.hasProperty(error, "cause") && error.cause !== undefined
     ? errorCode(error.cause)
     : "unknown reason"
+
+/** The same, and the last words of the chain where it has no code: for what is said of a database, whose URL they may not have. */
+export const reasonOf = (error: unknown): string => {
+  const code = errorCode(error)
+  if (code !== "unknown reason" || !Predicate.hasProperty(error, "message")) return code
+  if (Predicate.hasProperty(error, "cause") && Predicate.isError(error.cause)) return reasonOf(error.cause)
+  return /:\/\//.test(`${error.message}`) ? code : `${error.message}`
+}

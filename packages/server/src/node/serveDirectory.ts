@@ -1,19 +1,15 @@
 /** The directory of a service: held by one process at a time, closed to other users, with the secrets that it remembers. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import * as LibsqlClient from "@effect/sql-libsql/LibsqlClient"
-import * as SqlClient from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { hostname } from "node:os"
 import { errorCode } from "../base/errorCode.js"
+import * as Sqlite from "../Sqlite.js"
 import * as PrivateFiles from "../storage/disk.js"
 import { ServeFailed } from "./listening.js"
 
 export const failed = (problem: string) => new ServeFailed({ option: "directory", problem })
-
-export const databaseIn = (file: string) => LibsqlClient.layer({ url: `file:${file}` })
 
 /** The database of a service, below its directory. @internal */
 export const DATABASE = "stevedore.db"
@@ -50,9 +46,7 @@ const locked = (directory: string) =>
     const { join } = yield* Path.Path
     const holder = join(directory, HOLDER)
     yield* file(join(directory, LOCK))
-    const context = yield* Layer.build(databaseIn(join(directory, LOCK)))
-    const sql = yield* Effect.provide(SqlClient.SqlClient, context)
-    yield* Effect.acquireRelease(sql`begin exclusive`, () => Effect.ignore(sql`rollback`)).pipe(
+    yield* Sqlite.hold(join(directory, LOCK)).pipe(
       Effect.catchTag("SqlError", (error) =>
         errorCode(error) === "SQLITE_BUSY"
           ? Effect.flatMap(

@@ -9,6 +9,7 @@ import * as ObjectStore from "../../src/ObjectStore.js"
 import * as Identifiers from "../../src/parts/identifiers.js"
 import * as SqlObjectStore from "../../src/SqlObjectStore.js"
 import * as PrivateFiles from "../../src/storage/disk.js"
+import { databaseIn } from "../support/sqlite.js"
 
 const within = <A, E>(
   run: (folder: string, fs: FileSystem.FileSystem) => Effect.Effect<A, E, NodeContext.NodeContext | Scope.Scope>
@@ -186,7 +187,7 @@ describe("what is in the directory", () => {
               yield* ServeDirectory.signingKey(`${directory}/signing-key`, Identifiers.secret)
               const context = yield* Layer.build(
                 SqlObjectStore.layer({ directory: `${directory}/store` }).pipe(
-                  Layer.provide(ServeDirectory.databaseIn(`${directory}/${ServeDirectory.DATABASE}`))
+                  Layer.provide(databaseIn(`${directory}/${ServeDirectory.DATABASE}`))
                 )
               )
               const { put } = yield* Effect.provide(ObjectStore.ObjectStore, context)

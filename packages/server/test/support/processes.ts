@@ -21,7 +21,7 @@ export const script = (name: string) =>
     (outdir) =>
       Effect.promise(async () => {
         // it loads a file for this machine, which is in no script
-        const libsql = createRequire(resolve("@libsql/client")).resolve("libsql")
+        const libsql = resolve("libsql")
         const { build }: typeof Esbuild = createRequire(resolve("tsx"))("esbuild")
         await build({
           entryPoints: [path(`./${name}.ts`)],

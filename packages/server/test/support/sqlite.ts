@@ -1,11 +1,11 @@
-import * as LibsqlClient from "@effect/sql-libsql/LibsqlClient"
+import * as Sqlite from "@stevedore/server/Sqlite"
 import { Effect, Layer } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /** The database in this file. */
-export const databaseIn = (file: string) => LibsqlClient.layer({ url: `file:${file}` })
+export const databaseIn = (file: string) => Sqlite.layer({ file })
 
 /** A database in a file of its own: one in memory is another one for each connection. */
 export const database = Layer.unwrapScoped(
