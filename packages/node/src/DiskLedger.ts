@@ -94,6 +94,19 @@ export const privateDirectory: Effect.Effect<
 })
 
 /**
+ * {@link defaultDirectory} where a newer version has written it. The command line refuses to run then.
+ *
+ * @internal
+ */
+export const newerDirectory: Effect.Effect<Option.Option<string>, never, FileSystem.FileSystem> = Effect.gen(
+  function*() {
+    const fs = yield* FileSystem.FileSystem
+    const found = yield* defaultDirectory
+    return Option.isSome(found) && (yield* PrivateDirectory.isNewer(fs, found.value)) ? found : Option.none()
+  }
+)
+
+/**
  * Whether a process is running an upload of the ledger in {@link defaultDirectory}. The command line tells it from those
  * that were interrupted.
  *

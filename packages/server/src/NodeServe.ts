@@ -104,15 +104,13 @@ const inDatabaseOf = <A, E extends { readonly message: string }>(
   made: Layer.Layer<A, E, SqlClient.SqlClient | FileTable | FileSystem.FileSystem | Path.Path>
 ): Layer.Layer<A, ServeFailed, FileSystem.FileSystem | Path.Path> =>
   Layer.unwrapEffect(Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
     const { join, resolve } = yield* Path.Path
-    const file = join(resolve(directory), ServeDirectory.DATABASE)
-    if (!(yield* Effect.orElseSucceed(fs.exists(file), () => false))) {
+    if (!(yield* ServeDirectory.isKnown(resolve(directory)))) {
       return yield* inDirectory(`there is no service in ${directory}: stevedore serve makes one`)
     }
     return made.pipe(
       Layer.provideMerge(SqlFileTable.layer),
-      Layer.provide(Sqlite.layer({ file })),
+      Layer.provide(Sqlite.layer({ file: join(resolve(directory), ServeDirectory.DATABASE) })),
       Layer.mapError(({ message }) => inDirectory(`cannot use ${directory}: ${message}`))
     )
   }))

@@ -115,9 +115,15 @@ const unknownDialect = (name: string) =>
     message: `The database is ${name}: only PostgreSQL and SQLite can be used`
   })
 
+const writtenByNewer = new Migrator.MigrationError({
+  reason: "bad-state",
+  message: "its tables were written by a newer version of Stevedore: use that one"
+})
+
 /**
  * Makes the tables that are missing, and does nothing if none is; `table` has what was done before. Safe to run by several
- * processes at once. Fails where the database is neither PostgreSQL nor SQLite.
+ * processes at once. Fails where the database is neither PostgreSQL nor SQLite, and, without changing anything, where a newer
+ * version has written its tables.
  *
  * @category migrations
  */
@@ -130,11 +136,22 @@ export const migrate = (options: {
       table: options.table,
       loader: Migrator.fromRecord(options.migrations)
     })
+    const refusingNewer = Effect.gen(function*() {
+      const found = isPostgres(sql)
+        ? yield* sql`select 1 from pg_tables where tablename = ${options.table}
+            and schemaname = any(current_schemas(false))`
+        : yield* sql`select 1 from sqlite_master where name = ${options.table}`
+      if (found.length === 0) return
+      const newer = yield* sql`select 1 from ${sql(options.table)}
+        where migration_id > ${float(sql, Object.keys(options.migrations).length)}`
+      if (newer.length > 0) return yield* writtenByNewer
+    })
     return Effect.asVoid(sql.onDialectOrElse({
       // of several that begin at once on an empty database, one makes the tables, and the others find them
-      pg: () => Effect.retry(migrating, { schedule: Schedule.spaced("200 millis"), times: 5 }),
+      pg: () =>
+        Effect.zipRight(refusingNewer, Effect.retry(migrating, { schedule: Schedule.spaced("200 millis"), times: 5 })),
       // one write to the disk for a statement instead of several, which the file remembers
-      sqlite: () => Effect.zipRight(sql.unsafe("pragma journal_mode = wal"), migrating),
+      sqlite: () => Effect.all([refusingNewer, sql.unsafe("pragma journal_mode = wal"), migrating]),
       mysql: () => unknownDialect("MySQL"),
       mssql: () => unknownDialect("Microsoft SQL Server"),
       clickhouse: () => unknownDialect("ClickHouse"),

@@ -275,9 +275,10 @@ export const layer = (
     Effect.gen(function*() {
       const sql = (yield* SqlClient.SqlClient).withoutTransforms()
       const { join } = yield* Path.Path
-      yield* Effect.mapError(Disk.directory(options.directory), Disk.failed)
-      const blobs = yield* BlobStore.kept(join(options.directory, "blobs"))
       yield* migrating
+      yield* Effect.mapError(Disk.directory(options.directory), Disk.failed)
+      // what was made before 0.1.0 removes whatever it does not know from `blobs`
+      const blobs = yield* BlobStore.kept(join(options.directory, "bytes"))
       const store = ObjectStore.make(blobs, options, indexOver(sql, blobs, yield* SqlDatabase.Lasting))
 
       const known = new Set<string>()

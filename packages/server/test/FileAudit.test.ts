@@ -51,7 +51,7 @@ describe("rows and store of a service", () => {
           key("torn")
         }`
         const [, name] = /"name":"(\w+)"/.exec(blob?.blobs ?? "") ?? []
-        yield* fs.truncate(`${directory}/blobs/${name}`, 3)
+        yield* fs.truncate(`${directory}/bytes/${name}`, 3)
         yield* sql`update stevedore_file set size = 4 where id = 'longer'`
         yield* sql`update stevedore_object set etag = '"other"' where key = ${key("replaced")}`
         yield* store.put(key("stranger"), new TextEncoder().encode("hello"))

@@ -15,7 +15,7 @@ describe("a store with its index in SQLite", () => {
         yield* store.put("files/t/kept", bytes("hello"))
         const uploadId = yield* store.createUpload("files/t/open")
         yield* store.putPart("files/t/open", uploadId, 1, bytes("part"))
-        const blobs = `${folder}/store/blobs`
+        const blobs = `${folder}/store/bytes`
         const named = yield* fs.readDirectory(blobs)
         for (const name of [...named, "old", "young"]) {
           yield* fs.writeFileString(`${blobs}/${name}`, "", { flag: "a" })
@@ -35,7 +35,7 @@ describe("a store with its index in SQLite", () => {
       Effect.gen(function*() {
         const { sql, store } = yield* opened(folder)
         yield* Effect.forEach(["a", "empty"], (name) => store.put(`files/t/${name}`, bytes("hello")))
-        const blobs = `${folder}/store/blobs`
+        const blobs = `${folder}/store/bytes`
         yield* sql`update stevedore_object set blobs = '' where key = 'files/t/empty'`
         const names = yield* fs.readDirectory(blobs)
         yield* fs.writeFileString(`${blobs}/orphan`, "hello")
@@ -54,10 +54,10 @@ describe("a store with its index in SQLite", () => {
         Effect.gen(function*() {
           const { sql, store } = yield* opened(folder)
           yield* store.put("files/t/kept", bytes("hello"))
-          const [first = ""] = yield* fs.readDirectory(`${folder}/store/blobs`)
+          const [first = ""] = yield* fs.readDirectory(`${folder}/store/bytes`)
           yield* store.put("files/t/lost", bytes("other"))
-          const [name = ""] = (yield* fs.readDirectory(`${folder}/store/blobs`)).filter((one) => one !== first)
-          const place = `${folder}/store/blobs/${name}`
+          const [name = ""] = (yield* fs.readDirectory(`${folder}/store/bytes`)).filter((one) => one !== first)
+          const place = `${folder}/store/bytes/${name}`
           yield* how === "gone"
             ? fs.remove(place)
             : how === "cut"

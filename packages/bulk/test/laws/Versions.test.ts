@@ -19,12 +19,11 @@ const statements = (client: SqlClient, texts: ReadonlyArray<string>) =>
 const first = (client: SqlClient) => lived(client, job, { way: "parts", life: new Life("Complete") })
 
 describe("a rolling deploy", () => {
-  it.live("of a later version, whose tables and records have more, lets runners of this one go on", () =>
+  it.live("of a later version, whose tables and records have more, lets runners of this one go on, and none start", () =>
     Effect.gen(function*() {
       const client = yield* database
       yield* first(client)
       yield* statements(client, [
-        "insert into bulk_migrations (migration_id, name) values (9999, 'later')",
         ...tables.map((table) => `alter table ${table} add column later text default 'kept'`),
         // what a later version writes into a record, and this one does not know
         "update bulk_ledger set record = json_set(record, '$.later', json('{\"a\":1}'), '$.session.later', true)"
@@ -33,7 +32,6 @@ describe("a rolling deploy", () => {
       const found = yield* Effect.provide(records, sql(client))
       assert.isAbove(found.length, 0)
       assert.isTrue(found.every(({ record }) => record.includes("later")))
-      yield* Effect.provide(Bulk.migrate, sql(client))
       const kept = Effect.flatMap(
         SqlClient,
         (sql) =>
@@ -42,6 +40,10 @@ describe("a rolling deploy", () => {
       )
       yield* lived(client, job, { way: "parts", life: new Life() })
       assert.isTrue((yield* Effect.provide(kept, sql(client))).every(({ later }) => later === "kept"))
+      yield* statements(client, ["insert into bulk_migrations (migration_id, name) values (9999, 'later')"])
+      const refused = yield* Effect.flip(Effect.provide(Bulk.migrate, sql(client)))
+      assert.include(refused.message, "written by a newer version")
+      yield* statements(client, ["delete from bulk_migrations where migration_id = 9999"])
       yield* proven(client, job, false)
       // the sessions that were there went on
       const { requests } = yield* Sandbox.report

@@ -34,7 +34,9 @@ const failureOf = (error: Failure): InvalidInput | DatabaseFailed => {
       return new DatabaseFailed({ problem: "it has an error that a later version of @stevedore/bulk has written" })
     case "SqlError":
     case "MigrationError":
-      return new DatabaseFailed({ problem: causeOf(error) })
+      return error._tag === "MigrationError" && error.reason === "bad-state"
+        ? invalid("bulk", error.message)
+        : new DatabaseFailed({ problem: causeOf(error) })
   }
 }
 

@@ -1,6 +1,6 @@
 /** `stevedore mcp`: what it accepts, and the help about it. */
 import * as Effect from "effect/Effect"
-import { make, runs } from "../options/command.js"
+import { make, remembers } from "../options/command.js"
 import { serving } from "./options.js"
 
 const mcp = make({
@@ -15,7 +15,7 @@ const mcp = make({
     "stevedore mcp --root ~/interviews --root /mnt/archive --allow-downloads ~/transcripts"
   ],
   accepts: serving,
-  run: runs(Effect.all(serving), () => import("./server.js"), ({ serve }) => serve)
+  run: remembers(Effect.all(serving), () => import("./server.js"), ({ serve }) => serve)
 })
 
 export const commands = { mcp }

@@ -1,6 +1,7 @@
 /** A command: what it accepts, what the help says about it, and what it does, loaded when it runs. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type { Output } from "../print/output.js"
 import * as Shared from "./apply.js"
@@ -97,6 +98,22 @@ export const runs = <Options extends Shared.SharedOptions, E, R, Module, A, E2, 
   Effect.flatMap(
     options,
     (given) => Shared.apply(given, Effect.flatMap(Effect.promise(load), (module) => programOf(module)(given)))
+  )
+
+/** The same for a command that remembers what it does: it does nothing over what a newer version has written. */
+export const remembers = <Options extends Shared.SharedOptions, E, R, Module, A, E2, R2>(
+  options: Effect.Effect<Options, E, R>,
+  load: () => Promise<Module>,
+  programOf: (module: Module) => (options: Options) => Effect.Effect<A, E2, R2>
+) =>
+  runs(
+    options,
+    () => Promise.all([load(), import("@stevedore/node/DiskLedger")]),
+    ([module, { newerDirectory }]) => (given) =>
+      Effect.flatMap(newerDirectory, (found) =>
+        Option.isSome(found)
+          ? invalid(found.value, "was written by a newer version of Stevedore: use that one")
+          : programOf(module)(given))
   )
 
 /** An argument as it stands in a usage: `PATH...`, `[PATH]`. */

@@ -1,7 +1,10 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
+import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
+import { Bulk } from "@stevedore/bulk"
 import { Serving } from "@stevedore/cli/Reports"
+import * as Sqlite from "@stevedore/server/Sqlite"
 import { Effect, Schema, Stream } from "effect"
 import { commands } from "../../src/line/commands.js"
 import { run, start } from "./stevedore.js"
@@ -84,6 +87,35 @@ describe("every command", () => {
       }).pipe(Effect.provide(NodeContext.layer)),
     300_000
   )
+})
+
+describe("a command that remembers", () => {
+  it.scopedLive("leaves alone what a newer version has written", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const cwd = yield* fs.makeTempDirectoryScoped()
+      const state = `${cwd}/state/stevedore`
+      yield* fs.makeDirectory(state, { recursive: true, mode: 0o700 })
+      yield* fs.writeFileString(`${state}/.format`, "2\n")
+      yield* fs.writeFileString(`${cwd}/notes.txt`, "hello")
+      const env = { XDG_STATE_HOME: `${cwd}/state`, STEVEDORE_BASE_URL: "http://127.0.0.1:1", STEVEDORE_TOKEN: "api.x" }
+      for (const words of [["upload", "notes.txt"], ["uploads"]]) {
+        const { code, stderr } = yield* run(words, { cwd, env })
+        assert.strictEqual(code, 2, stderr)
+        assert.match(stderr, /state\/stevedore: was written by a newer version/)
+      }
+      assert.deepStrictEqual(yield* fs.readDirectory(state, { recursive: true }), [".format"])
+      // of jobs, the tables say it
+      const jobs = `${cwd}/jobs.db`
+      yield* Effect.provide(
+        Effect.flatMap(SqlClient, (sql) =>
+          Effect.zipRight(Bulk.migrate, sql`insert into bulk_migrations values (9, current_timestamp, 'later')`)),
+        Sqlite.layer({ file: jobs })
+      )
+      const { code, stderr } = yield* run(["bulk", "status", "--store", jobs], { cwd, env })
+      assert.strictEqual(code, 2, stderr)
+      assert.include(stderr, "written by a newer version")
+    }).pipe(Effect.provide(NodeContext.layer)), 120_000)
 })
 
 describe("the tokens of a service", () => {

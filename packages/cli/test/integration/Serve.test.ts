@@ -1,7 +1,9 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
+import * as SqlClient from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
+import * as Sqlite from "@stevedore/server/Sqlite"
 import { Effect, Schema, Stream } from "effect"
 import { once } from "node:events"
 import { createServer } from "node:net"
@@ -9,7 +11,7 @@ import { text } from "node:stream/consumers"
 import { locking } from "../../../server/test/support/locked.js"
 import { invoke } from "./invoke.js"
 import { listening } from "./listening.js"
-import { interrupt, start } from "./stevedore.js"
+import { interrupt, run, start } from "./stevedore.js"
 
 describe("stevedore bucket", () => {
   it.scopedLive("follows no redirect: its target is another's", () =>
@@ -66,6 +68,24 @@ describe("stevedore serve", () => {
         assert.deepStrictEqual(yield* looked("stuck"), [0])
         assert.deepStrictEqual(yield* looked("verify"), [0])
         assert.strictEqual((yield* looked("show", "nobody"))[0], 2)
+        // as a newer version leaves its directory, or only its tables
+        const newer = Effect.gen(function*() {
+          assert.strictEqual((yield* looked("ls"))[0], 2)
+          const { code, stderr } = yield* run(["serve", "--port", "0", "--directory", "data"], { cwd: folder })
+          assert.strictEqual(code, 2)
+          assert.include(stderr, "written by a newer version")
+        })
+        yield* fs.writeFileString(`${folder}/data/format`, "2\n")
+        yield* newer
+        yield* fs.writeFileString(`${folder}/data/format`, "1\n")
+        const inTables = (statement: string) =>
+          Effect.provide(
+            Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)),
+            Sqlite.layer({ file: `${folder}/data/stevedore.db` })
+          )
+        yield* inTables("insert into stevedore_migrations values (9, current_timestamp, 'later')")
+        yield* newer
+        yield* inTables("delete from stevedore_migrations where migration_id = 9")
         const next = yield* start(["serve", "--port", "0", "--directory", "data", "--json"], { cwd: folder })
         const again = yield* Effect.flatten(Stream.runHead(next.lines))
         assert.strictEqual((yield* Schema.decode(Schema.parseJson(Reports.Serving))(again)).token, token)

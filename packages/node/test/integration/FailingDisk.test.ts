@@ -77,7 +77,7 @@ const uploading = Effect.gen(function*() {
     const entries = await Fs.readdir(directory, { recursive: true, withFileTypes: true })
     return entries.filter((entry) => entry.isFile() && !entry.parentPath.includes("temporary"))
       .map(({ name }) => name)
-      .filter((name) => name !== ".gitignore")
+      .filter((name) => ![".gitignore", ".format"].includes(name))
   })
   return { upload, orphanLocks, isRecorded, receipts, left }
 })

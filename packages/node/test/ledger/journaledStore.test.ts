@@ -53,7 +53,7 @@ describe("the journal of uploads", () => {
           yield* ledger.begin(recordOf(id))
           yield* ledger.receive(recordOf(id), receiptOf(1))
           const names = yield* Effect.promise(() => Fs.readdir(directory))
-          assert.sameMembers(names, [".gitignore", "journals", "locks", "temporary"])
+          assert.sameMembers(names, [".gitignore", ".format", "journals", "locks", "temporary"])
           assert.strictEqual((yield* filesOf(directory, "journals")).length, 1)
           yield* ledger.completing(recordOf(id))
           assert.deepStrictEqual(numbers(yield* ledger.find(id)), Option.some([1]))

@@ -19,9 +19,11 @@ const withFile = (mode: number) =>
 const names = (path: string) => Effect.promise(() => Fs.readdir(path))
 
 describe.skipIf(process.platform === "win32")("privateDirectory", () => {
-  it.scopedLive("that others can enter is neither written to nor read", () =>
+  const refused = [["others can enter", 0o755, "1"], ["a newer version has written", 0o700, "2\n"]] as const
+  it.scopedLive.each(refused)("that %s is neither written to nor read", ([_, mode, format]) =>
     Effect.gen(function*() {
-      const { directory, path } = yield* withFile(0o755)
+      const { directory, path } = yield* withFile(mode)
+      yield* Effect.promise(() => Fs.writeFile(join(path, ".format"), format))
       const uses = [
         directory.checked,
         directory.writeAside("y"),
@@ -32,7 +34,7 @@ describe.skipIf(process.platform === "win32")("privateDirectory", () => {
         assert.isTrue(isReason("PermissionDenied")(yield* Effect.flip(use)))
       }
       assert.deepStrictEqual(yield* directory.untouchedSince(".", Infinity), [])
-      assert.deepStrictEqual(yield* names(path), ["file"])
+      assert.deepStrictEqual(yield* names(path), [".format", "file"])
       assert.strictEqual(yield* Effect.promise(() => Fs.readFile(join(path, "file"), "utf8")), "x")
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 

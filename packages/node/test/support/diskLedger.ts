@@ -38,7 +38,7 @@ export const ledgerAt = (directory: string, options: Omit<DiskLedger.Options, "d
 export const list = (directory: string) =>
   Effect.promise(async () => {
     // one file keeps the others out of a repository
-    const names = (await Fs.readdir(directory, { recursive: true })).filter((name) => name !== ".gitignore")
+    const names = (await Fs.readdir(directory, { recursive: true })).filter((name) => ![".gitignore", ".format"].includes(name))
     return await Promise.all(names.sort().map(async (name) => ({ name, stats: await Fs.stat(join(directory, name)) })))
   })
 

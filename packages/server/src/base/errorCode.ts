@@ -15,6 +15,6 @@ export const errorCode = (error: unknown): string =>
 export const reasonOf = (error: unknown): string => {
   const code = errorCode(error)
   if (code !== "unknown reason" || !Predicate.hasProperty(error, "message")) return code
-  if (Predicate.hasProperty(error, "cause") && Predicate.isError(error.cause)) return reasonOf(error.cause)
+  if (Predicate.hasProperty(error, "cause") && error.cause instanceof Error) return reasonOf(error.cause)
   return /:\/\//.test(`${error.message}`) ? code : `${error.message}`
 }

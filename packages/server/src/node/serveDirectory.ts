@@ -89,8 +89,29 @@ export const signingKey = (file: string, make: Effect.Effect<string>) =>
     })
   )
 
+/** How the directory is laid out, counted from 0.1.0 on. */
+const FORMAT = 1
+
+/** Whether there is a service in the directory that this version knows. */
+export const isKnown = (directory: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const { join } = yield* Path.Path
+    // made after the other
+    const isThere = yield* fs.exists(join(directory, DATABASE))
+    const format = Number(Option.getOrElse(yield* textIn(join(directory, "format")), () => isThere ? 0 : FORMAT))
+    if (format > FORMAT) return yield* failed(`${directory} was written by a newer version of Stevedore: use that one`)
+    return format === FORMAT
+      ? isThere
+      : yield* failed(`${directory} was written before version 0.1.0: use another directory`)
+  }).pipe(
+    Effect.mapError((error) =>
+      error._tag === "ServeFailed" ? error : failed(`cannot use ${directory}: ${error.message}`)
+    )
+  )
+
 const ours =
-  /^(?:signing-key|token|profile\.json|lock|lock\.db|store|\.gitignore|lost\+found|stevedore\.db)(?:[-.]\w+)?$/
+  /^(?:format|signing-key|token|profile\.json|lock|lock\.db|store|\.gitignore|lost\+found|stevedore\.db)(?:[-.]\w+)?$/
 
 /**
  * Takes the directory until the scope closes. It is made if it is missing, for its owner alone; of one that others can enter, it
@@ -100,6 +121,7 @@ export const take = (directory: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const { join } = yield* Path.Path
+    const isThere = yield* isKnown(directory)
     yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
     if (yield* PrivateFiles.isOpen(directory)) {
       yield* Effect.logWarning(`Other users of this machine can enter ${directory}: chmod 700 ${directory}`)
@@ -108,5 +130,6 @@ export const take = (directory: string) =>
     // in a directory that somebody uses for other things too, it would hide those
     const names = yield* fs.readDirectory(directory)
     if (names.every((name) => ours.test(name))) yield* PrivateFiles.ignored(directory)
+    if (!isThere) yield* PrivateFiles.write(join(directory, "format"), `${FORMAT}\n`)
     yield* file(join(directory, DATABASE))
   })

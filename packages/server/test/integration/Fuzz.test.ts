@@ -204,7 +204,7 @@ describe("a service over a directory", () => {
         const arbitrary = requests(secret, host, files.map(({ id }) => id), files.map(({ url }) => url))
         const generated = fc.sample(arbitrary, { seed: SEED, numRuns: REQUESTS })
 
-        const blobs = `${directory}/store/blobs`
+        const blobs = `${directory}/store/bytes`
         // one after another, while the rest goes on
         const faults = Effect.gen(function*() {
           const lost = yield* uploaded

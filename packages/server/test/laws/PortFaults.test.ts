@@ -268,7 +268,7 @@ describe("a directory whose disk fails", () => {
         ).pipe(Layer.provide(Layer.succeed(FileSystem.FileSystem, broken)))
       )
       return {
-        blobs: Effect.map(fs.readDirectory(`${folder}/store/blobs`), (names) => names.length),
+        blobs: Effect.map(fs.readDirectory(`${folder}/store/bytes`), (names) => names.length),
         store: Context.get(context, ObjectStore.ObjectStore),
         sql: Context.get(context, SqlClient.SqlClient)
       }

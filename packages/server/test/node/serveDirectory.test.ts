@@ -176,7 +176,7 @@ describe("what is in the directory", () => {
             Effect.gen(function*() {
               const directory = `${folder}/data`
               // as a version before may have left it
-              yield* fs.makeDirectory(`${directory}/store/blobs`, { recursive: true, mode: 0o777 })
+              yield* fs.makeDirectory(`${directory}/store/bytes`, { recursive: true, mode: 0o777 })
               yield* fs.chmod(directory, 0o755)
               const lines: Array<string> = []
               yield* ServeDirectory.take(directory).pipe(Effect.provide(Logger.replace(
@@ -201,6 +201,21 @@ describe("what is in the directory", () => {
         )
       )
   )
+
+  it.effect.each([
+    ["a newer version of Stevedore", { format: "2\n" }],
+    ["before version 0.1.0", { "stevedore.db": "" }]
+  ])("was written by %s: it is refused, and nothing is touched", ([by, files]) =>
+    within((folder, fs) =>
+      Effect.gen(function*() {
+        yield* fs.makeDirectory(`${folder}/data`, { mode: 0o755 })
+        for (const [name, text] of Object.entries(files)) yield* fs.writeFileString(`${folder}/data/${name}`, text)
+        const before = yield* walked(fs, folder)
+        const error = yield* Effect.flip(ServeDirectory.take(`${folder}/data`))
+        assert.include(error.message, by)
+        assert.deepStrictEqual(yield* walked(fs, folder), before)
+      })
+    ))
 
   it.effect("is hidden from a repository, and what else is there is not", () =>
     within((folder, fs) =>

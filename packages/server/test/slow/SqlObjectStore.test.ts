@@ -86,7 +86,7 @@ describe("a store with its index in SQLite", () => {
             yield* heir.remove("files/small")
             yield* heir.remove("files/large")
             // what was being written, or freed, is all that may be left
-            assert.isAtMost((yield* fs.readDirectory(`${directory}/store/blobs`)).length, 1, when)
+            assert.isAtMost((yield* fs.readDirectory(`${directory}/store/bytes`)).length, 1, when)
           }
         })
       ),
