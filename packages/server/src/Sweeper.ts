@@ -126,9 +126,16 @@ export const expire = (keep: Keep): Effect.Effect<number, TableFailed, FileTable
 const steady = <E, R>(what: string, effect: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R> =>
   Effect.catchAllCause(Effect.asVoid(effect), (cause) => Effect.logWarning(`The service cannot ${what}`, cause))
 
+/** After a round that has done something, the next one at once: of all that are under way, one goes on so. */
+const goingOn = <E, R>(round: Effect.Effect<number, E, R>) => {
+  const turn = Effect.unsafeMakeSemaphore(1)
+  const onward = turn.withPermitsIfAvailable(1)(Effect.repeat(round, { while: (done) => done > 0 }))
+  return Effect.flatMap(round, (done) => done > 0 ? onward : Effect.succeedNone)
+}
+
 /**
- * Sweeps and delivers for as long as the layer lives. `every` is the time between two sweeps and defaults to 5 seconds;
- * events are looked for each second, and what is older than `keep` says each minute; the gauges are set each 15 seconds. What a hook takes long for holds up nothing else.
+ * Sweeps and delivers for as long as the layer lives. `every` is the time between two sweeps that find nothing and defaults to
+ * 5 seconds; events are looked for each second, and what is older than `keep` says each minute; the gauges are set each 15 seconds. What a hook takes long for holds up nothing else.
  *
  * @category layers
  */
@@ -146,8 +153,8 @@ export const layer = (options?: {
         Effect.repeat(Schedule.spaced(Duration.decode(every))),
         Effect.forkIn(scope)
       )
-    yield* eachTime("sweep", sweep, options?.every ?? "5 seconds")
-    yield* eachTime("deliver events", deliver, "1 second")
+    yield* eachTime("sweep", goingOn(sweep), options?.every ?? "5 seconds")
+    yield* eachTime("deliver events", goingOn(deliver), "1 second")
     yield* eachTime("count what it has", measure(options?.quota), "15 seconds")
     if (options?.keep !== undefined) yield* eachTime("remove what is old", expire(options.keep), "1 minute")
   }))

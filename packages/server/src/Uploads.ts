@@ -135,8 +135,8 @@ export interface UploadsService {
   /** Removes a final file. Its bytes follow at the next sweep. */
   readonly remove: (who: Principal, fileId: string) => Effect.Effect<void, ServiceRefused.ServiceRefused>
   /**
-   * Looks after up to 20 files that nobody looks after, and answers how many: what a dead instance was completing,
-   * inspections, and the removal of what has expired.
+   * Looks after up to 20 files that nobody looks after, and answers for how many it could: what a dead instance was
+   * completing, inspections, and the removal of what has expired.
    */
   readonly sweep: Effect.Effect<number, TableFailed>
 }

@@ -52,15 +52,18 @@ const lookAfter = (state: State, row: FileRow, owner: string) =>
   ).pipe(
     // its lease is renewed no longer, so somebody else may have it by then
     Effect.timeout(state.terms.storeTimeout),
+    Effect.as(1),
     // the lease ends by itself, and somebody tries again
-    Effect.catchAllCause((cause) => Effect.logWarning(`The file ${row.id} cannot be looked after yet`, cause))
+    Effect.catchAllCause((cause) =>
+      Effect.as(Effect.logWarning(`The file ${row.id} cannot be looked after yet`, cause), 0)
+    )
   )
 
 export const sweep = (state: State): Effect.Effect<number, TableFailed> =>
   Effect.gen(function*() {
     const owner = yield* Identifiers.recordId
     const rows = yield* state.table.due(owner, state.terms.leaseMillis, SWEPT_AT_ONCE)
-    yield* Effect.forEach(rows, (row) => lookAfter(state, row, owner), { discard: true, concurrency: "unbounded" })
+    const done = yield* Effect.forEach(rows, (row) => lookAfter(state, row, owner), { concurrency: "unbounded" })
     yield* Metric.incrementBy(ServerMetrics.swept, rows.length)
-    return rows.length
+    return done.reduce((sum: number, one) => sum + one, 0)
   })

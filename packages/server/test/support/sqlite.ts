@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /** The database in this file. */
-export const databaseIn = (file: string) => Sqlite.layer({ file })
+export const databaseIn = (file: string) => Sqlite.layer({ file, synchronous: "normal" })
 
 /** A database in a file of its own: one in memory is another one for each connection. */
 export const database = Layer.unwrapScoped(
