@@ -1,4 +1,5 @@
 /** The ledger of a page's unfinished uploads, in IndexedDB, locked across tabs. */
+import * as Ages from "@stevedore/core/parts/ages"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -57,17 +58,17 @@ const forgetIfOlder = (ledger: UploadLedger.Service, id: string, before: number)
     if (Option.isSome(found) && found.value.record.startedAt < before) yield* ledger.forget(found.value.record)
   }).pipe(Effect.scoped)
 
-const forgetOld = (ledger: UploadLedger.Service) =>
+const forgetOld = (ledger: UploadLedger.Service, store: Parameters<typeof Ages.lookIn>[0]) =>
   Effect.gen(function*() {
     const before = (yield* Clock.currentTimeMillis) - thirtyDays
-    for (const { record } of yield* ledger.unfinished) {
-      if (record.startedAt < before) yield* forgetIfOlder(ledger, record.id, before)
-    }
+    const old = (yield* ledger.unfinished).filter(({ record }) => record.startedAt < before)
+    if (old.length === 0 || !(yield* Ages.lookIn(store, thirtyDays))) return
+    for (const { record } of old) yield* forgetIfOlder(ledger, record.id, before)
   })
 
 // A file that failed may never be chosen again, and whoever uses the browser next need not see its name.
-const forgettingOld = (ledger: UploadLedger.Service): Effect.Effect<UploadLedger.Service> =>
-  Effect.map(Effect.once(forgetOld(ledger)), (forget) => ({
+const forgettingOld = (...[ledger, store]: Parameters<typeof forgetOld>): Effect.Effect<UploadLedger.Service> =>
+  Effect.map(Effect.once(forgetOld(ledger, store)), (forget) => ({
     ...ledger,
     begin: (record) => Effect.zipRight(ledger.begin(record), forget)
   }))
@@ -77,7 +78,8 @@ const forgettingOld = (ledger: UploadLedger.Service): Effect.Effect<UploadLedger
  * be resumed later. Web Locks ensure that two tabs never drive the same upload. No part waits for the previous one to be
  * recorded.
  *
- * An upload that started more than 30 days ago is forgotten when a page starts its first upload.
+ * An upload that started more than 30 days ago is forgotten when a page starts its first upload, if it was as old a day before: a
+ * clock may be wrong.
  *
  * @category constructors
  */
@@ -85,17 +87,15 @@ export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service,
   Effect.gen(function*() {
     const name = options.database ?? Databases.defaultName
     const database = yield* Databases.make(name)
+    const isKept = "indexedDB" in globalThis
+    const store = isKept ? Store.forLedger(database) : Store.inMemory()
     const ledger = yield* UploadLedger.make({
-      ...("indexedDB" in globalThis
-        ? {
-          store: Store.forLedger(database),
-          removeAll: (prefix) => Store.removeAll(database, prefix)
-        }
-        : { store: Store.inMemory() }),
+      ...(isKept && { removeAll: (prefix) => Store.removeAll(database, prefix) }),
+      store,
       lock: yield* WebLock.make(name),
       keepUrls: options.keepUrls ?? true
     })
-    return yield* withoutWaiting(yield* forgettingOld(ledger))
+    return yield* withoutWaiting(yield* forgettingOld(ledger, store))
   })
 
 /**

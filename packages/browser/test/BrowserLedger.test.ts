@@ -155,23 +155,29 @@ describe("BrowserLedger", () => {
       assert.notInclude(yield* written("over"), `"${record.id}/`)
     }))
 
-  it.scoped("forgets uploads older than 30 days when the page starts its first, unless they are running", () =>
+  it.scoped("forgets uploads older than 30 days, a day ago too, when the page starts its first, unless they are running", () =>
     Effect.gen(function*() {
       yield* FakePage.make()
       const day = Duration.toMillis("1 day")
       const startedOn = (on: number): UploadRecord => ({ ...record, id: `day${on}`, startedAt: on * day })
       const before = yield* BrowserLedger.make({ database: "aged" })
-      yield* Effect.forEach([startedOn(0), startedOn(0.5), startedOn(1)], (one) => before.begin(one))
+      yield* Effect.forEach([startedOn(0), startedOn(0.5), startedOn(2)], (one) => before.begin(one))
       yield* before.receive(startedOn(0), receipt)
       yield* TestClock.setTime(30.75 * day)
       const ids = (ledger: UploadLedger.Service) =>
         Effect.map(ledger.unfinished, (all) => all.map(({ record }) => record.id))
 
+      // what one look at a clock says is no ground to
+      const looking = yield* BrowserLedger.make({ database: "aged" })
+      yield* looking.begin(startedOn(29))
+      yield* looking.forget(startedOn(29))
+      yield* TestClock.adjust("1 day")
+
       const ledger = yield* BrowserLedger.make({ database: "aged" })
-      assert.deepStrictEqual(yield* ids(ledger), ["day0", "day0.5", "day1"])
+      assert.deepStrictEqual(yield* ids(ledger), ["day0", "day0.5", "day2"])
       yield* ledger.lock("day0.5")
       yield* ledger.begin(startedOn(30))
-      assert.deepStrictEqual(yield* ids(ledger), ["day0.5", "day1", "day30"])
+      assert.deepStrictEqual(yield* ids(ledger), ["day0.5", "day2", "day30"])
       assert.notInclude(yield* written("aged"), "day0/")
       yield* ledger.begin(startedOn(0))
       assert.include(yield* ids(ledger), "day0")
@@ -183,7 +189,9 @@ describe("BrowserLedger", () => {
       const tab = yield* BrowserLedger.make({ database: "again" })
       const old = { ...record, id: "old", startedAt: 0 }
       yield* tab.begin(old)
-      yield* TestClock.adjust("31 days")
+      yield* TestClock.adjust("725 hours")
+      yield* (yield* BrowserLedger.make({ database: "again" })).begin({ ...record, id: "other" })
+      yield* TestClock.adjust("24 hours")
       const runtime = yield* Effect.runtime()
       const begin = (record: UploadRecord) => Runtime.runPromise(runtime)(tab.begin(record))
       const startedAgain = { ...old, startedAt: Duration.toMillis("31 days") }

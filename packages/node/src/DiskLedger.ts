@@ -2,6 +2,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as Ages from "@stevedore/core/parts/ages"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -186,13 +187,17 @@ const forgetOld = (ledger: UploadLedger.Service, store: Kept, name: string, befo
 const forgettingOld = (ledger: UploadLedger.Service, store: Kept): UploadLedger.Service => {
   let lookedAt = Number.NEGATIVE_INFINITY
   let untouched: Array<string> = []
+  let before = 0
   const forget = Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
-    const before = now - longestKept
     if (now - lookedAt >= oneDay) {
       lookedAt = now
+      before = now - longestKept
       const locks = yield* store.untouchedSince(now - oneDay, FileLock.folder)
-      untouched = [...new Set([...(yield* store.untouchedSince(before)), ...locks])]
+      const old = yield* store.untouchedSince(before)
+      const mayForget = old.length > 0 && (yield* Ages.lookIn(store.store, longestKept))
+      untouched = [...new Set([...(mayForget ? old : []), ...locks])]
+      if (!mayForget) before = 0
     }
     for (let forgotten = 0; forgotten < forgottenAtOnce;) {
       const name = untouched.pop()
@@ -255,7 +260,8 @@ const makeWith = (
  * An upload that ends without success moves from the journal into files of its own, where every process finds it. What a
  * killed process left in its journal moves there when the upload runs again.
  *
- * An upload that has not been resumed for 30 days is forgotten when other uploads start, a few with each.
+ * An upload that has not been resumed for 30 days is forgotten when other uploads start, a few with each, if it was as old a day
+ * before: a clock may be wrong.
  *
  * @category constructors
  */

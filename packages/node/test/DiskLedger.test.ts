@@ -16,6 +16,7 @@ import * as FileLock from "../src/ledger/fileLock.js"
 import * as PrivateDirectory from "../src/ledger/privateDirectory.js"
 import * as PrivateStore from "../src/ledger/privateStore.js"
 import {
+  agedFor,
   contents,
   deadProcess,
   fresh,
@@ -427,12 +428,13 @@ describe("DiskLedger", () => {
       for (const name of yield* Effect.promise(() => Fs.readdir(directory))) {
         yield* Effect.promise(() => Fs.utimes(join(directory, name), month, month))
       }
+      yield* agedFor(directory, 1)
       const ledger = yield* ledgerAt(directory)
       yield* ledger.begin({ ...recordOf("new"), startedAt: Date.now() })
       assert.deepStrictEqual((yield* ledger.unfinished).map(({ record }) => record.id), ["new"])
     }))
 
-  it.scopedLive("forgets uploads idle for 31 days, but none idle for 29 days, locked or started again", () =>
+  it.scopedLive("forgets uploads idle for 31 days, and a day ago too, but none idle for 29 days, locked or started again", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const now = Date.now()
@@ -447,6 +449,10 @@ describe("DiskLedger", () => {
       }
       assert.isTrue(yield* before.lock("running"))
 
+      // as if a clock had leapt
+      yield* (yield* ledgerAt(directory)).begin({ ...recordOf("new"), startedAt: now })
+      assert.lengthOf(yield* before.unfinished, 5)
+      yield* agedFor(directory, 1)
       const ledger = yield* ledgerAt(directory)
       yield* ledger.begin({ ...recordOf("new"), startedAt: now })
       assert.sameMembers(

@@ -99,7 +99,7 @@ const ofFile = (row: Leased): Waiting => {
     }
   }
   return state === "opening" || state === "waiting"
-    ? { id, tenant, what: state, since: row.expires_at, why: "it has expired: a sweep removes it" }
+    ? { id, tenant, what: state, since: row.expires_at || undefined, why: "it has expired: a sweep removes it" }
     : {
       id,
       tenant,
@@ -141,12 +141,12 @@ export const layer: Layer.Layer<FileAdmin, never, SqlClient.SqlClient | FileTabl
     const find = (id: string) =>
       sql<Row>`select * from stevedore_file where id = ${id}`.pipe(Effect.map(firstOf), to("find a file"))
     const ended = (id: string) =>
-      sql`update stevedore_file set expires_at = ${SqlDatabase.now(sql)}
-        where id = ${id} and state in ('opening', 'waiting') returning id`.pipe(
-        Effect.zipLeft(lasting),
-        Effect.map((rows) => rows.length > 0),
-        to("end an upload")
-      )
+      sql`update stevedore_file set expires_at = 0 where id = ${id} and state in ('opening', 'waiting') returning id`
+        .pipe(
+          Effect.zipLeft(lasting),
+          Effect.map((rows) => rows.length > 0),
+          to("end an upload")
+        )
     return {
       list: ({ limit, tenant }) =>
         sql<Row>`select * from stevedore_file ${tenant === undefined ? sql.literal("") : sql`where tenant = ${tenant}`}

@@ -11,6 +11,7 @@ import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { errorCode } from "./base/errorCode.js"
+import type { Ages } from "./life/ages.js"
 
 /**
  * Where a file is in its life.
@@ -198,7 +199,8 @@ export interface FileTableService {
    */
   readonly settle: (id: string, owner: string, outcome: Outcome) => Effect.Effect<Option.Option<FileRow>, TableFailed>
   /**
-   * Takes up to `limit` files that somebody has to look after: unfinished ones that have expired, which become `removing`;
+   * Takes up to `limit` files that somebody has to look after: unfinished ones that have expired, which become `removing`,
+   * unless {@link FileTableService.ages} are in doubt;
    * those whose lease has ended; and those that are `removed` for an hour, to be looked after once more.
    */
   readonly due: (
@@ -215,7 +217,10 @@ export interface FileTableService {
   /** The tenants that have anything. */
   readonly tenants: Effect.Effect<ReadonlyArray<string>, TableFailed>
   readonly measures: Effect.Effect<Measures, TableFailed>
-  readonly count: (tenant: string) => Effect.Effect<number, TableFailed>
+  /** Its final files, or those that were begun before a time. */
+  readonly count: (tenant: string, before?: number) => Effect.Effect<number, TableFailed>
+  /** Whether its clock can be trusted: only then, anything is removed for its age. */
+  readonly ages: Effect.Effect<Ages, TableFailed>
   /**
    * Takes up to `limit` events that are due. One that is not delivered within the lease is due again: after the lease, after
    * twice as long, and so on as {@link deliveryDelay} says, {@link MOST_DELIVERIES} times altogether. It stays after that.

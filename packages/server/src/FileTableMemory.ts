@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Order from "effect/Order"
 import type { FileEvent, FileRow, FileTableService, Measures, NewFile, PageRequest, Quota } from "./FileTable.js"
 import { deliveryDelay, FileTable, MOST_DELIVERIES } from "./FileTable.js"
+import * as Ages from "./life/ages.js"
 import * as Lifecycle from "./life/lifecycle.js"
 
 interface Held {
@@ -151,6 +152,8 @@ const measured = ({ events, files }: State, now: number): Measures => {
  */
 export const make = (): FileTableService => {
   const state: State = { files: new Map(), events: new Map() }
+  let looks = {}
+  const ages = Ages.make(withNow((now) => ({ ...looks, now })), (looked) => Effect.sync(() => (looks = looked)))
 
   const change = (
     id: string,
@@ -183,11 +186,13 @@ export const make = (): FileTableService => {
     settle: (id, owner, outcome) =>
       Effect.map(change(id, Lifecycle.eventOf[outcome.state], { owner }, outcome), Option.fromNullable),
     due: (owner, leaseMillis, limit) =>
-      withNow((now) => {
+      Effect.zipWith(ages, Effect.clock, (ages, clock) => {
+        const now = clock.unsafeCurrentTimeMillis()
+        const until = Ages.until(ages)
         const due: Array<FileRow> = []
         for (const held of [...state.files.values()]) {
           if (due.length === limit) break
-          const row = happen(state, held, "sweep", { now, owner, leaseMillis })
+          const row = happen(state, held, "sweep", { now, until, owner, leaseMillis })
           if (row !== undefined) due.push(row)
         }
         return due
@@ -203,7 +208,9 @@ export const make = (): FileTableService => {
       Arr.dedupe([...state.files.values()].filter(({ row }) => Lifecycle.isCounted(row)).map(({ row }) => row.tenant))
     ),
     measures: withNow((now) => measured(state, now)),
-    count: (tenant) => Effect.sync(() => final(state, tenant).length),
+    count: (tenant, before = Infinity) =>
+      Effect.sync(() => final(state, tenant).filter(({ createdAt }) => createdAt < before).length),
+    ages,
     events: (leaseMillis, limit) => withNow((now) => takeEvents(state, leaseMillis, limit, now)),
     delivered: (...events) => Effect.sync(() => events.forEach((event) => state.events.delete(event)))
   }

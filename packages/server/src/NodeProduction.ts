@@ -51,6 +51,8 @@ export interface Options extends ServerApp.Options, Uploads.Options, NodeListen.
   readonly connections?: number | undefined
   /** How long final files are kept. Defaults to for ever. */
   readonly keep?: Sweeper.Keep | undefined
+  /** How much of all files may be removed at once for their age, from 0 to 1. Defaults to 0.5. */
+  readonly keepShare?: number | undefined
   /** Whom it tells of files, besides the hooks. Defaults to nobody. */
   readonly webhook?: Webhooks.Options | undefined
 }
@@ -177,7 +179,7 @@ export const serve = (options: Options): Effect.Effect<Serving, ServeFailed, Sco
       Layer.provide(Layer.succeedContext(http))
     )
     const context = yield* Layer.build(
-      Layer.provideMerge(Sweeper.layer({ keep: options.keep, quota: Uploads.quotaOfAll({ quota, ...options }) }), parts)
+      Layer.provideMerge(Sweeper.layer({ ...options, quota: Uploads.quotaOfAll({ quota, ...options }) }), parts)
     )
     const download = options.download ?? "link"
     const api = yield* Effect.provide(ServerApp.make({ origins, ...options, download }), context)
@@ -187,7 +189,10 @@ export const serve = (options: Options): Effect.Effect<Serving, ServeFailed, Sco
       Effect.all([ServerApp.failing, clockFailing], { concurrency: "unbounded" }),
       ([failing, clock]) => [...failing, ...clock]
     )
-    const origin = yield* NodeListen.listen(api, Effect.provide(failing, context), options)
+    const origin = yield* NodeListen.listen(api, Effect.provide(failing, context), {
+      ...options,
+      notes: Effect.provide(ServerApp.notes, context)
+    })
     return {
       baseUrl: NodeListen.baseUrl(origin, options.basePath),
       profile: ServiceProfile.extend(ServerApp.profile, {

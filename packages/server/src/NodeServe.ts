@@ -57,6 +57,8 @@ export interface Options extends ServerApp.Options, Uploads.Options, NodeListen.
   readonly publicUrl?: string | undefined
   /** How long final files are kept. Defaults to for ever. */
   readonly keep?: Sweeper.Keep | undefined
+  /** How much of all files may be removed at once for their age, from 0 to 1. Defaults to 0.5. */
+  readonly keepShare?: number | undefined
   /** Whom it tells of files, besides the hooks. Defaults to nobody. */
   readonly webhook?: Webhooks.Options | undefined
 }
@@ -194,7 +196,7 @@ export const serve = (
       Layer.provideMerge(Sqlite.layer({ file: database, synchronous: "normal" }))
     )
     const context = yield* Layer.build(
-      Layer.provideMerge(Sweeper.layer({ keep: options.keep, quota: Uploads.quotaOfAll(options) }), parts)
+      Layer.provideMerge(Sweeper.layer({ ...options, quota: Uploads.quotaOfAll(options) }), parts)
     )
     const api = yield* Effect.provide(ServerApp.make(options), context)
     const storage = yield* Effect.provide(

@@ -444,7 +444,7 @@ export const make = (
 
 /** What is wrong, in a line; none if nothing is. What hangs is wrong too, and nobody waits for it. */
 const checked = (
-  what: "database" | "store" | "room",
+  what: "clock" | "database" | "store" | "room",
   check: Effect.Effect<unknown, { readonly code?: string; readonly message: string }>
 ): Effect.Effect<ReadonlyArray<string>> =>
   Effect.disconnect(check).pipe(
@@ -459,11 +459,11 @@ const checked = (
 
 /**
  * What whoever runs the service has to know, although it answers: that there is no room left, and what cannot be read of the
- * store, as far as is known. A line each.
+ * store, as far as is known, and that nothing is removed for its age. A line each.
  *
  * @category combinators
  */
-export const notes: Effect.Effect<ReadonlyArray<string>, never, FileStore> = Effect.gen(function*() {
+export const notes: Effect.Effect<ReadonlyArray<string>, never, FileStore | FileTable> = Effect.gen(function*() {
   const store = yield* FileStore
   const room = yield* checked(
     "room",
@@ -475,9 +475,19 @@ export const notes: Effect.Effect<ReadonlyArray<string>, never, FileStore> = Eff
       )
     )
   )
+  const { ages } = yield* FileTable
+  const clock = yield* checked(
+    "clock",
+    Effect.filterOrFail(
+      Effect.orElseSucceed(ages, () => ({ doubt: undefined })),
+      ({ doubt }) => doubt === undefined,
+      ({ doubt = "" }) => ({ message: doubt })
+    )
+  )
   const unreadable = yield* store.unreadable ?? Effect.succeed([])
   return [
     ...room,
+    ...clock,
     ...unreadable.map((key) => `cannot be read: ${key}`)
   ]
 })

@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { FileEvent, FileTableService, Measures, NewFile, Quota } from "./FileTable.js"
 import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS } from "./FileTable.js"
+import * as Ages from "./life/ages.js"
 import * as Lifecycle from "./life/lifecycle.js"
 import { counts, firstOf, KeptMetadata, type Row, to, toFile } from "./sql/fileRow.js"
 import { float, isPostgres, Lasting, migrate as migrating, now, run } from "./SqlDatabase.js"
@@ -63,7 +64,8 @@ const tables = [
     scopes text not null,
     created_at double precision not null,
     expires_at double precision
-  )`
+  )`,
+  "create table stevedore_clock (id integer primary key, since double precision not null, at double precision not null)"
 ]
 
 // what is lost with a crash is the count of a window
@@ -185,11 +187,12 @@ const stateOf = (sql: SqlClient.SqlClient): State => {
 }
 
 /** When an event may happen to a row: the transitions of the event, as a condition. */
-const may = ({ now, sql }: State, event: Lifecycle.Event, owner: string): Fragment => {
+const may = ({ nothing, now, sql }: State, event: Lifecycle.Event, owner: string, until?: number): Fragment => {
   const met: { readonly [C in Lifecycle.Condition]: () => Fragment } = {
     always: () => sql.literal("true"),
     alive: () => sql`expires_at > ${now}`,
-    expired: () => sql`expires_at <= ${now}`,
+    expired: () =>
+      sql`expires_at <= ${now} ${until === undefined ? nothing : sql`and expires_at <= ${float(sql, until)}`}`,
     held: () => sql`lease_owner = ${owner}`,
     free: () => sql`lease_until <= ${now}`,
     rested: () =>
@@ -220,6 +223,7 @@ const becomes = ({ now, sql }: State, event: Lifecycle.Event, owner: string, lea
 interface Change {
   readonly owner?: string
   readonly leaseMillis?: number
+  readonly until?: number
   /** What else is then known. */
   readonly known?: Fragment
 }
@@ -229,11 +233,11 @@ const happen = (
   state: State,
   event: Lifecycle.Event,
   where: Fragment,
-  { known, leaseMillis = 0, owner = "" }: Change
+  { known, leaseMillis = 0, owner = "", until }: Change
 ) =>
   state.sql<Row>`update stevedore_file set ${becomes(state, event, owner, leaseMillis)}${
     known === undefined ? state.nothing : state.sql`, ${known}`
-  } where ${where} and (${may(state, event, owner)}) returning *`
+  } where ${where} and (${may(state, event, owner, until)}) returning *`
 
 const open = ({ locked, nothing, now, shards, sql }: State, file: NewFile, quota: Quota | undefined) =>
   Effect.gen(function*() {
@@ -316,6 +320,17 @@ const measures = (state: State) => {
   }))
 }
 
+const agesOf = ({ now, sql }: State) =>
+  Ages.make(
+    sql<Ages.Looked>`select ${now} as now, since, at from stevedore_clock`.pipe(
+      Effect.flatMap(([row]) => row === undefined ? sql<Ages.Looked>`select ${now} as now` : Effect.succeed([row])),
+      Effect.map(([row]) => row ?? { now: 0 })
+    ),
+    ({ at, since }) =>
+      sql`insert into stevedore_clock (id, since, at) values (1, ${float(sql, since)}, ${float(sql, at)})
+        on conflict (id) do update set since = excluded.since, at = excluded.at`
+  )
+
 /**
  * The table over a database that has the tables.
  *
@@ -327,6 +342,7 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
   (client, lasting) => {
     const state = stateOf(client.withoutTransforms())
     const { nothing, now, skipping, sql } = state
+    const ages = agesOf(state)
     // not a lease, and what follows from one: it ends with the machine
     const kept = <A, R>(change: Effect.Effect<A, SqlError, R>) => Effect.zipLeft(change, lasting)
     const ofId = (id: string) => sql`id = ${id}`
@@ -367,16 +383,18 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
             ? sql`reason = ${outcome.reason}`
             : sql`etag = ${outcome.etag ?? null}, version_id = ${outcome.versionId ?? null}`
         }).pipe(kept, to("settle a file"), Effect.map(firstOf)),
+      ages: ages.pipe(to("look at its clock")),
       due: (owner, leaseMillis, limit) =>
-        happen(
-          state,
-          "sweep",
-          // its index has no others
-          sql`id in (select id from stevedore_file where state not in ('finalized', 'failed') and (${
-            may(state, "sweep", owner)
-          }) order by expires_at limit ${limit} ${skipping})`,
-          { owner, leaseMillis }
-        ).pipe(to("find what is due"), Effect.map((rows) => rows.map(toFile))),
+        Effect.flatMap(Effect.map(ages, Ages.until), (until) =>
+          happen(
+            state,
+            "sweep",
+            // its index has no others
+            sql`id in (select id from stevedore_file where state not in ('finalized', 'failed') and (${
+              may(state, "sweep", owner, until)
+            }) order by expires_at limit ${limit} ${skipping})`,
+            { owner, leaseMillis, until }
+          )).pipe(to("find what is due"), Effect.map((rows) => rows.map(toFile))),
       removed: (id, owner) =>
         Effect.gen(function*() {
           const forgotten = yield* sql`delete from stevedore_file
@@ -403,9 +421,11 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
         Effect.map((rows) => rows.map(({ tenant }) => tenant))
       ),
       measures: measures(state).pipe(to("count what it has")),
-      count: (tenant) =>
+      count: (tenant, before) =>
         sql<{ readonly files: number | string }>`select count(*) as files from stevedore_file
-          where tenant = ${tenant} and state = 'finalized'`.pipe(
+          where tenant = ${tenant} and state = 'finalized' ${
+          before === undefined ? nothing : sql`and created_at < ${float(sql, before)}`
+        }`.pipe(
           to("count files"),
           Effect.map(([row]) => Number(row?.files ?? 0))
         ),

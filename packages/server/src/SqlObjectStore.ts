@@ -2,8 +2,8 @@
  * A store whose bytes are files of a directory, and whose index is in a database of SQLite: a start reads none of it, however
  * many objects there are. Bytes and what is known of them are on the disk before a write succeeds, wherever the process dies.
  *
- * One process at a time may use a directory. What no record names is removed by a job in the background, an hour after it was
- * last written at the earliest; what a record names and is not there is told as `unreadable`.
+ * One process at a time may use a directory. What no record names is removed by a job in the background, when it was found so an
+ * hour before, whatever the clock says; what a record names and is not there is told as `unreadable`.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -12,7 +12,6 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Arr from "effect/Array"
 import * as Chunk from "effect/Chunk"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -181,9 +180,6 @@ const indexOver = (
   }
 }
 
-/** How long what no record names is left alone: whoever has written it may be about to say what it is. */
-const LEFT_ALONE = Duration.hours(1)
-
 const LOOKED_AT_ONCE = 1000
 
 interface Naming {
@@ -227,15 +223,17 @@ const namings = (sql: SqlClient.SqlClient): Stream.Stream<Naming, SqlError> => {
 }
 
 /**
- * Compares the records with what is in the directory, and removes what none of them names, unless a record cannot be read.
- * Answers the keys of objects that are not all there.
+ * Compares the records with what is in the directory, and removes what none of them names, nor did when it was compared before,
+ * unless a record cannot be read: whoever has written it may be about to say what it is. Answers the keys of objects that are not
+ * all there.
  */
 const compared = (
   sql: SqlClient.SqlClient,
   blobs: BlobStore.KeptBlobs,
   isWhole: (key: string) => Effect.Effect<boolean>
-) =>
-  Effect.gen(function*() {
+) => {
+  let before: ReadonlySet<string> = new Set()
+  return Effect.gen(function*() {
     const there = new Set(yield* blobs.names)
     const unnamed = new Set(there)
     const suspects: Array<string> = []
@@ -247,10 +245,13 @@ const compared = (
         for (const name of found) unnamed.delete(name)
         if (Option.isNone(names) || found.some((name) => !there.has(name))) suspects.push(key)
       }))
-    const removed = yield* Effect.filter(isCertain ? unnamed : [], (name) => blobs.removeOld(name, LEFT_ALONE))
+    const found = isCertain ? [...unnamed].filter((name) => before.has(name)) : []
+    before = unnamed
+    const removed = yield* Effect.filter(found, blobs.remove)
     if (removed.length > 0) yield* Effect.logInfo(`Removed ${removed.length} files that no record names`)
     return yield* Effect.filter(suspects, (key) => Effect.map(isWhole(key), (whole) => !whole))
   })
+}
 
 /** Makes the tables that are missing. */
 const migrating = SqlDatabase.migrate({

@@ -1,7 +1,6 @@
 /** The tokens of a service in SQL, beside its table of files. */
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -43,14 +42,11 @@ export const layer: Layer.Layer<Tokens.Tokens, never, SqlClient.SqlClient> = Lay
     const sql = client.withoutTransforms()
     return {
       find: (token) =>
-        Effect.gen(function*() {
-          const now = yield* Clock.currentTimeMillis
-          const [row] = yield* sql<Row>`select * from stevedore_token where hash = ${Tokens.hashOf(token)}`
-          return Option.fromNullable(row).pipe(
-            Option.map(toRecord),
-            Option.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now)
-          )
-        }).pipe(to("find a token")),
+        sql<Row>`select * from stevedore_token where hash = ${Tokens.hashOf(token)}
+          and (expires_at is null or expires_at > ${SqlDatabase.now(sql)})`.pipe(
+          Effect.map(([row]) => Option.map(Option.fromNullable(row), toRecord)),
+          to("find a token")
+        ),
       add: (hash, { createdAt, expiresAt, id, owner, scopes, tenant }) =>
         sql`insert into stevedore_token (hash, id, tenant, owner_id, owner_name, scopes, created_at, expires_at)
           values (${hash}, ${id}, ${tenant}, ${owner.id}, ${owner.name}, ${scopes.join(",")}, ${createdAt}, ${

@@ -4,13 +4,13 @@
  */
 import * as Arr from "effect/Array"
 import type * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import * as ServerMetrics from "./base/metrics.js"
+import { tally } from "./base/text.js"
 import type { FileEvent, Quota, TableFailed } from "./FileTable.js"
 import { FileTable, MOST_DELIVERIES } from "./FileTable.js"
 import { Hooks, ignored } from "./Hooks.js"
@@ -99,29 +99,55 @@ export type Keep = (tenant: string) => Duration.DurationInput | undefined
 
 const AGED_AT_ONCE = 100
 
+/** So many may always be removed. */
+const FEW = 10
+
 /**
- * Removes what is older than its tenant keeps, as if it were deleted by a client, and answers how many files that were.
+ * Removes what is older than its tenant keeps, as if it were deleted by a client, and answers how many files that were. It removes
+ * nothing while the ages of the table are in doubt, nor if that were more than ten files and more than `share` of all, 0.5 by
+ * default. The log has a line for what it removes, and one when it does not.
  *
  * @category programs
  */
-export const expire = (keep: Keep): Effect.Effect<number, TableFailed, FileTable> =>
-  Effect.gen(function*() {
+export const expire = (keep: Keep, share = 0.5): Effect.Effect<number, TableFailed, FileTable> => {
+  let told = 0
+  return Effect.gen(function*() {
     const table = yield* FileTable
-    const now = yield* Clock.currentTimeMillis
+    const { doubt, now } = yield* table.ages
+    if (doubt !== undefined) return 0
     const oldest = { limit: AGED_AT_ONCE, direction: "asc", after: undefined } as const
-    const ofTenant = (tenant: string, before: number): Effect.Effect<number, TableFailed> =>
+    const ofTenant = (tenant: string, before: number): Effect.Effect<ReadonlyArray<string>, TableFailed> =>
       Effect.gen(function*() {
         const aged = (yield* table.page(tenant, oldest)).filter(({ createdAt }) => createdAt < before)
-        const gone = yield* Effect.filter(aged, ({ id }) => table.discard(tenant, id))
+        const gone = (yield* Effect.filter(aged, ({ id }) => table.discard(tenant, id))).map(() => tenant)
         // of a page whose files others have removed, nothing is counted, and the rest waits for the next round
-        return gone.length < AGED_AT_ONCE ? gone.length : gone.length + (yield* ofTenant(tenant, before))
+        return gone.length < AGED_AT_ONCE ? gone : [...gone, ...(yield* ofTenant(tenant, before))]
       })
-    const counts = yield* Effect.forEach(yield* table.tenants, (tenant) => {
+    const kept = (yield* table.tenants).flatMap((tenant) => {
       const age = keep(tenant)
-      return age === undefined ? Effect.succeed(0) : ofTenant(tenant, now - Duration.toMillis(age))
+      return age === undefined ? [] : [[tenant, now - Duration.toMillis(age)] as const]
     })
-    return counts.reduce((sum, count) => sum + count, 0)
+    const counts = yield* Effect.forEach(kept, ([tenant, before]) => table.count(tenant, before))
+    const aged = counts.reduce((sum, count) => sum + count, 0)
+    if (aged > Math.max(FEW, share * (yield* table.measures).files)) {
+      // again when it is twice as much
+      if (aged > 2 * told) {
+        told = aged
+        yield* Effect.logWarning(
+          `${aged} files are older than they are kept, which is more than ${Math.round(share * 100)} % of ` +
+            "all: none is removed until --keep-share allows it"
+        )
+      }
+      return 0
+    }
+    told = 0
+    const gone = (yield* Effect.forEach(kept, (one) => ofTenant(...one))).flat()
+    if (gone.length > 0) {
+      yield* Effect.logInfo(`Removed ${gone.length} files that were older than they are kept: ${tally(gone)}`)
+    }
+    return gone.length
   })
+}
 
 const steady = <E, R>(what: string, effect: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R> =>
   Effect.catchAllCause(Effect.asVoid(effect), (cause) => Effect.logWarning(`The service cannot ${what}`, cause))
@@ -135,13 +161,16 @@ const goingOn = <E, R>(round: Effect.Effect<number, E, R>) => {
 
 /**
  * Sweeps and delivers for as long as the layer lives. `every` is the time between two sweeps that find nothing and defaults to
- * 5 seconds; events are looked for each second, and what is older than `keep` says each minute; the gauges are set each 15 seconds. What a hook takes long for holds up nothing else.
+ * 5 seconds; events are looked for each second, and what is older than `keep` says each minute, if that is no more than
+ * `keepShare` of all files, which defaults to 0.5; the gauges are set each 15 seconds. What a hook takes long for holds up
+ * nothing else.
  *
  * @category layers
  */
 export const layer = (options?: {
   readonly every?: Duration.DurationInput | undefined
   readonly keep?: Keep | undefined
+  readonly keepShare?: number | undefined
   readonly quota?: Quota | undefined
 }): Layer.Layer<never, never, Uploads | FileTable> =>
   Layer.scopedDiscard(Effect.gen(function*() {
@@ -156,5 +185,7 @@ export const layer = (options?: {
     yield* eachTime("sweep", goingOn(sweep), options?.every ?? "5 seconds")
     yield* eachTime("deliver events", goingOn(deliver), "1 second")
     yield* eachTime("count what it has", measure(options?.quota), "15 seconds")
-    if (options?.keep !== undefined) yield* eachTime("remove what is old", expire(options.keep), "1 minute")
+    if (options?.keep !== undefined) {
+      yield* eachTime("remove what is old", expire(options.keep, options.keepShare), "1 minute")
+    }
   }))

@@ -377,7 +377,7 @@ describe("a service that dies", () => {
       const others = yield* uploaded(eve)
       yield* TestClock.adjust("7 days")
       const young = yield* uploaded(ann)
-      const expire = Sweeper.expire((tenant) => tenant === "acme" ? "6 days" : undefined).pipe(
+      const expire = Sweeper.expire((tenant) => tenant === "acme" ? "6 days" : undefined, 1).pipe(
         Effect.provideService(FileTable.FileTable, world.table)
       )
       const counts = yield* Effect.all([expire, expire, expire], { concurrency: "unbounded" })

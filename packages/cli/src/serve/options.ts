@@ -55,6 +55,12 @@ export const serving = {
     help: "How long files are kept, such as 30d, or 30d,acme=7d for another time of a tenant. Default: " +
       "STEVEDORE_SERVE_KEEP_FOR, or for ever"
   }),
+  keepShare: option({
+    name: "keep-share",
+    takes: called("PERCENT", wholeNumber(1, 100)),
+    help: "How many of all files may be removed at once for their age; of more, none is removed. Default: " +
+      "STEVEDORE_SERVE_KEEP_SHARE, or 50"
+  }),
   logFormat: option({
     name: "log-format",
     takes: choice("text", "json"),

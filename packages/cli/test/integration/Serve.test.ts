@@ -9,6 +9,7 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import { text } from "node:stream/consumers"
 import { locking } from "../../../server/test/support/locked.js"
+import { databaseIn } from "../../../server/test/support/sqlite.js"
 import { invoke } from "./invoke.js"
 import { listening } from "./listening.js"
 import { interrupt, run, start } from "./stevedore.js"
@@ -279,6 +280,89 @@ describe("stevedore serve", () => {
         assert.strictEqual(doctor.code, 0, doctor.stdout)
         assert.match(doctor.stdout, /^1[3-9] passed/m)
         assert.notMatch(doctor.stdout, /failed|skipped/)
+      }).pipe(Effect.provide(NodeContext.layer)),
+    300_000
+  )
+
+  it.scopedLive(
+    "removes nothing for its age under a clock that has leapt, and says so; under a right one it tells what it removes",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const cwd = yield* fs.makeTempDirectoryScoped()
+        const change = (statement: string) =>
+          Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
+            Effect.provide(databaseIn(`${cwd}/stevedore-data/stevedore.db`))
+          )
+        /** As if the clock were so many days ahead of where it was when all of it was written. */
+        const set = (days: number, looks: number) =>
+          Effect.zipRight(
+            change(`update stevedore_file set created_at = created_at - ${days * 86_400_000},
+              expires_at = expires_at - ${days * 86_400_000}`),
+            change(`update stevedore_clock set at = at - ${looks * 86_400_000}`)
+          )
+        /** Serves for two rounds, and answers what the log says besides requests. */
+        const served = <A, E, R>(
+          use: (call: (path: string, body?: string) => Effect.Effect<string>) => Effect.Effect<A, E, R>
+        ) =>
+          Effect.gen(function*() {
+            const words = ["serve", "--port", "0", "--json", "--keep-for", "30d", "--keep-share", "60"]
+            const running = yield* start(words, { cwd })
+            const first = yield* Effect.flatten(Stream.runHead(running.lines))
+            const { api, token = "" } = yield* Schema.decode(Schema.parseJson(Reports.Serving))(first)
+            const call = (path: string, body?: string) =>
+              Effect.promise(async () => {
+                const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+                const asked = body === undefined ? { headers } : { method: "POST", headers, body }
+                const answer = await fetch(`${api}${path}`, asked)
+                return `${answer.status} ${await answer.text()}`
+              })
+            const used = yield* use(call)
+            yield* Effect.sleep("6 seconds")
+            const { stderr } = yield* interrupt(running, "SIGTERM")
+            return { used, log: stderr.split("\n").filter((line) => !line.includes("message=request")).join("\n") }
+          })
+        const Begun = Schema.parseJson(
+          Schema.Struct({ data: Schema.Struct({ id: Schema.String, upload_url: Schema.String }) })
+        )
+        const begin = (call: (path: string, body?: string) => Effect.Effect<string>) =>
+          Effect.gen(function*() {
+            const answer = yield* call("/v2/files/upload", JSON.stringify({ name: "notes.txt", size: 5 }))
+            const { data } = yield* Schema.decode(Begun)(answer.slice(4))
+            const headers = { "x-amz-server-side-encryption": "aws:kms" }
+            yield* Effect.promise(() => fetch(data.upload_url, { method: "PUT", headers, body: "hello" }))
+            return data.id
+          })
+        const complete = (id: string) => `/v2/files/${id}/upload/complete`
+        const { used: open } = yield* served((call) =>
+          Effect.gen(function*() {
+            for (let index = 0; index < 12; index++) {
+              assert.include(yield* call(complete(yield* begin(call)), "{}"), "200 ")
+            }
+            return yield* begin(call)
+          })
+        )
+        const count = (call: (path: string) => Effect.Effect<string>) =>
+          Effect.map(call("/v1/files"), (text) => Number(/"total_count":(\d+)/.exec(text)?.[1]))
+        yield* set(400, 400)
+        const leapt = yield* served((call) => Effect.delay(Effect.all([count(call), call("/readyz")]), "6 seconds"))
+        assert.strictEqual(leapt.used[0], 12)
+        assert.match(leapt.used[1], /^200 [^]*clock: it was set, or the service was away/)
+        assert.match(leapt.log, /level=WARN[^\n]*nothing is removed for its age/)
+        yield* set(-400, 0)
+        const right = yield* served((call) => call(complete(open), "{}"))
+        assert.include(right.used, "200 ")
+        // all of it has become old, while the service was there
+        yield* change("update stevedore_clock set since = 0")
+        yield* set(31, 0)
+        const held = yield* served((call) => Effect.delay(count(call), "6 seconds"))
+        assert.strictEqual(held.used, 13)
+        assert.include(held.log, "13 files are older than they are kept, which is more than 60 % of all")
+        yield* change(`update stevedore_file set created_at = created_at + 30 * 86400000
+          where id in (select id from stevedore_file limit 6)`)
+        const aged = yield* served((call) => Effect.delay(count(call), "6 seconds"))
+        assert.strictEqual(aged.used, 6)
+        assert.include(aged.log, "Removed 7 files that were older than they are kept: default 7")
       }).pipe(Effect.provide(NodeContext.layer)),
     300_000
   )

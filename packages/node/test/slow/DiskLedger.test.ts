@@ -8,6 +8,7 @@ import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import { settableWallClock } from "../../../core/test/fixtures/wallClock.js"
 import {
+  agedFor,
   contents,
   deadProcess,
   fresh,
@@ -86,6 +87,7 @@ describe("DiskLedger", () => {
       const ofAnother = JSON.stringify({ ...recordOf("another"), startedAt: month * 1000 })
       yield* Effect.promise(() => Fs.writeFile(join(directory, "copied", "record.json"), ofAnother))
 
+      yield* agedFor(directory, 1)
       const { layer, messages } = listening()
       const ledger = yield* ledgerAt(directory)
       const left = Effect.map(

@@ -35,6 +35,13 @@ export const fresh = Effect.map(Temporary.directory, (path) => join(path, "state
 export const ledgerAt = (directory: string, options: Omit<DiskLedger.Options, "directory"> = {}) =>
   Effect.provide(DiskLedger.make({ ...options, directory }), NodeContext.layer)
 
+/** As if the ledger had found old uploads for days, by a clock that went on as time does. */
+export const agedFor = (directory: string, days: number) =>
+  Effect.promise(() => {
+    const at = Date.now()
+    return Fs.writeFile(join(directory, "clock.json"), JSON.stringify({ since: at - days * 86_400_000, at }))
+  })
+
 export const list = (directory: string) =>
   Effect.promise(async () => {
     // one file keeps the others out of a repository

@@ -1,3 +1,4 @@
+import * as Arr from "effect/Array"
 /** Text of requests: their paths, prefixes, header values and ids. */
 import * as Effect from "effect/Effect"
 import * as Identifiers from "../parts/identifiers.js"
@@ -23,3 +24,13 @@ const SANE = /^[\w.:-]{1,64}$/
 /** The id of a request: what its client or a proxy gave, if that is sane, and a new one otherwise. */
 export const requestIdOf = (given: string | undefined): Effect.Effect<string> =>
   given !== undefined && SANE.test(given) ? Effect.succeed(given) : Identifiers.requestId
+
+const TOLD_TENANTS = 20
+
+/** How often each name is there, the most frequent first: `acme 10, default 2`. Of many, the first are named. */
+export const tally = (names: ReadonlyArray<string>): string => {
+  const counts = Object.entries(Arr.groupBy(names, (name) => name)).map(([name, all]) => [name, all.length] as const)
+  const told = counts.sort(([, left], [, right]) => right - left).slice(0, TOLD_TENANTS)
+  const more = counts.length - told.length
+  return `${told.map(([name, count]) => `${name} ${count}`).join(", ")}${more > 0 ? `, and ${more} more` : ""}`
+}

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as ServerMetrics from "../base/metrics.js"
+import { tally } from "../base/text.js"
 import type { FileRow, TableFailed } from "../FileTable.js"
 import * as Identifiers from "../parts/identifiers.js"
 import { settle } from "./completion.js"
@@ -65,5 +66,11 @@ export const sweep = (state: State): Effect.Effect<number, TableFailed> =>
     const rows = yield* state.table.due(owner, state.terms.leaseMillis, SWEPT_AT_ONCE)
     const done = yield* Effect.forEach(rows, (row) => lookAfter(state, row, owner), { concurrency: "unbounded" })
     yield* Metric.incrementBy(ServerMetrics.swept, rows.length)
+    const expired = rows.filter(({ settledAt, state }) => state === "removing" && settledAt === undefined)
+    if (expired.length > 0) {
+      yield* Effect.logInfo(
+        `Removed ${expired.length} uploads that were not completed: ${tally(expired.map(({ tenant }) => tenant))}`
+      )
+    }
     return done.reduce((sum: number, one) => sum + one, 0)
   })

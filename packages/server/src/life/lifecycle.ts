@@ -139,6 +139,8 @@ export interface Requested {
   readonly now: number
   readonly owner?: string | undefined
   readonly leaseMillis?: number | undefined
+  /** What expires later has not expired, whatever the time is. */
+  readonly until?: number | undefined
   /** Whether all that happened to the file is told. */
   readonly isTold?: boolean | undefined
 }
@@ -146,7 +148,7 @@ export interface Requested {
 const isMet: { readonly [C in Condition]: (life: Life, asked: Requested) => boolean } = {
   always: () => true,
   alive: ({ expiresAt }, { now }) => expiresAt > now,
-  expired: ({ expiresAt }, { now }) => expiresAt <= now,
+  expired: ({ expiresAt }, { now, until = now }) => expiresAt <= Math.min(now, until),
   held: ({ leaseOwner }, { owner }) => leaseOwner !== undefined && leaseOwner === owner,
   free: ({ leaseUntil }, { now }) => leaseUntil <= now,
   rested: ({ leaseUntil, settledAt }, { isTold, now }) =>

@@ -5,10 +5,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Disk from "../storage/disk.js"
@@ -215,13 +212,13 @@ export interface KeptBlobs extends BlobStore {
   readonly open: (name: string, size: number) => Blob
   /** The names of all that are there, but for those that are being written. */
   readonly names: Effect.Effect<ReadonlyArray<string>, StorageRefused.StorageRefused>
-  /** Removes the blob of this name if nobody has written to it for so long, and answers whether it did. */
-  readonly removeOld: (name: string, age: Duration.Duration) => Effect.Effect<boolean>
+  /** Removes the blob of this name, and answers whether it did. */
+  readonly remove: (name: string) => Effect.Effect<boolean>
 }
 
 /**
  * Blobs as files of a folder that is made if it is missing, for its owner alone, and stays. What is there at the start stays
- * too: whoever knows which names are in use removes the others, when they are old enough.
+ * too: whoever knows which names are in use removes the others.
  *
  * @category constructors
  */
@@ -240,16 +237,7 @@ export const kept = (
         onFailure: failed,
         onSuccess: (names) => names.filter((name) => !writing.has(name))
       }),
-      removeOld: (name, age) =>
-        Effect.gen(function*() {
-          const file = path.join(folder, name)
-          const { mtime } = yield* fs.stat(file)
-          const now = yield* Clock.currentTimeMillis
-          const isOld = Option.exists(mtime, (at) => now - at.getTime() >= Duration.toMillis(age))
-          if (!isOld || writing.has(name)) return false
-          yield* fs.remove(file)
-          return true
-        }).pipe(Effect.orElseSucceed(() => false))
+      remove: (name) => Effect.isSuccess(fs.remove(path.join(folder, name)))
     }
   })
 

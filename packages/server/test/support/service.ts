@@ -62,13 +62,11 @@ export const service = (
       )
     )
     const api = yield* Effect.provide(ServerApp.make(options), context)
+    const table = yield* Effect.context<FileTable>()
     const app = yield* OperationsApp.around(api, {
       basePath: options.basePath,
-      failing: yield* Effect.map(
-        Effect.context<FileTable>(),
-        (table) => Effect.provide(ServerApp.failing, Context.merge(context, table))
-      ),
-      notes: Effect.provide(ServerApp.notes, context)
+      failing: Effect.provide(ServerApp.failing, Context.merge(context, table)),
+      notes: Effect.provide(ServerApp.notes, Context.merge(context, table))
     })
     const answers: Array<Answer> = []
     const call = (
