@@ -8,7 +8,7 @@ import { checkDescription } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import { readThrough } from "./base/blobReader.js"
 import { typeOf } from "./base/mediaType.js"
-import { readFailure } from "./base/thrown.js"
+import { readFailure, resized } from "./base/thrown.js"
 
 /**
  * What the service is told about the file, instead of what the file itself says.
@@ -192,21 +192,10 @@ export const fromFile = (file: File, options: Options = {}): Effect.Effect<Repea
 const fileOf = (name: string, handle: FileSystemFileHandle): Effect.Effect<File, SourceError> =>
   Effect.tryPromise({ try: () => handle.getFile(), catch: (cause) => readFailure(name, cause) })
 
-const checkSame = (name: string, expected: File, actual: File): Effect.Effect<void, SourceChanged> => {
-  if (actual.size !== expected.size) {
-    return Effect.fail(
-      new SourceChanged({
-        fileName: name,
-        what: "size",
-        expected: `${expected.size} bytes`,
-        actual: `${actual.size} bytes`
-      })
-    )
-  }
-  return actual.lastModified === expected.lastModified
-    ? Effect.void
-    : Effect.fail(new SourceChanged({ fileName: name, what: "modified" }))
-}
+const checkSame = (name: string, expected: File, actual: File): Effect.Effect<void, SourceChanged> =>
+  actual.size === expected.size
+    ? isOfDate(name, actual, expected.lastModified)
+    : resized(name, expected.size, actual.size)
 
 /**
  * A file by its handle, from `showOpenFilePicker` or from a drop. In addition to the checks of {@link fromFile}, the

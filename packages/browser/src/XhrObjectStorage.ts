@@ -65,8 +65,7 @@ const unanswered = (
     peer: "storage",
     origin: url.origin,
     arrived: "unknown",
-    ...(isOnline() ? {} : { code: "OFFLINE" }),
-    ...(known.has(url.origin) || !isOnline() ? {} : { hint: "cors" as const }),
+    ...(!isOnline() ? { code: "OFFLINE" } : known.has(url.origin) ? {} : { hint: "cors" }),
     attempts: attempt
   })
 

@@ -1,4 +1,4 @@
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { FileHandles, UploadQueue, UploadQueueStream } from "@stevedore/browser"
 import { RetryPolicy, UploadLedger, Uploads } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
@@ -16,6 +16,7 @@ import {
   offering,
   onDisk,
   quiet,
+  reporting,
   slowly,
   states,
   turns,
@@ -84,8 +85,7 @@ describe("UploadQueue", () => {
   it.scoped("calls onCompleted once for each item, with its result and metadata, and goes on if it throws", () =>
     Effect.gen(function*() {
       const told: Array<UploadQueue.Item> = []
-      const reported = vi.fn()
-      vi.stubGlobal("reportError", reported)
+      const reported = yield* reporting
       const queue = yield* UploadQueue.scoped({
         ...quiet,
         upload: { metadata: { album: "all" } },
@@ -107,13 +107,10 @@ describe("UploadQueue", () => {
         ["bb.txt", "completed", { album: "its own" }]
       ])
       for (const { result } of told) assert.isString(result?.id)
-      assert.strictEqual(reported.mock.calls.length, 2)
+      assert.lengthOf(reported, 2)
       const { requests } = yield* Sandbox.report
       assert.strictEqual(requests.filter(({ operation }) => operation === "initiate").length, 2)
-    }).pipe(
-      Effect.ensuring(Effect.sync(() => vi.unstubAllGlobals())),
-      Effect.provide(SandboxLayer.memory())
-    ))
+    }).pipe(Effect.provide(SandboxLayer.memory())))
 
   it.scoped("an upload that an earlier page left shows its metadata, and keeps it when it goes on", () =>
     Effect.gen(function*() {
@@ -152,21 +149,6 @@ describe("UploadQueue", () => {
         )
       }).pipe(Effect.provide(SandboxLayer.memory()))
   )
-
-  it.scoped("throws a listener's error in a microtask if there is no reportError", () =>
-    Effect.gen(function*() {
-      const later: Array<() => void> = []
-      vi.stubGlobal("queueMicrotask", (task: () => void) => later.push(task))
-      yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllGlobals()))
-      const queue = yield* UploadQueue.scoped(quiet)
-      queue.add([file("a", 10)])
-      queue.subscribe(() => {
-        throw new Error("a view that is wrong")
-      })
-      queue.pause()
-      const [thrown] = later
-      assert.throws(() => thrown?.(), "a view that is wrong")
-    }).pipe(Effect.provide(SandboxLayer.memory())))
 
   it.scoped("uploads although `during` cannot be acquired, and logs it each time", () =>
     Effect.gen(function*() {

@@ -1,8 +1,8 @@
 import type { SourceError } from "@stevedore/core/SourceError"
-import { SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
+import { SourceUnreadable } from "@stevedore/core/SourceError"
 import type { ChunkObserver } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
-import { readFailure } from "./thrown.js"
+import { readFailure, resized } from "./thrown.js"
 
 // Small enough that hashing a slice causes no noticeable delay, large enough that the cost of each read is low.
 const sliceSize = 1024 * 1024
@@ -11,8 +11,7 @@ const sliceSize = 1024 * 1024
 const bufferSize = 256 * 1024
 
 const checkLength = (name: string, expected: number, actual: number): void => {
-  if (actual === expected) return
-  throw new SourceChanged({ fileName: name, what: "size", expected: `${expected} bytes`, actual: `${actual} bytes` })
+  if (actual !== expected) throw resized(name, expected, actual)
 }
 
 interface Chunks {

@@ -16,6 +16,10 @@ const reasons: Readonly<Record<string, SourceUnreadable["reason"]>> = {
   TypeMismatchError: "NotAFile"
 }
 
+/** The error for a file that has another size than it had. */
+export const resized = (fileName: string, expected: number, actual: number): SourceChanged =>
+  new SourceChanged({ fileName, what: "size", expected: `${expected} bytes`, actual: `${actual} bytes` })
+
 /**
  * The error for a failed read. A browser remembers a file's size and date from when it was chosen, and refuses to read
  * it once they differ: `NotReadableError`.

@@ -44,7 +44,7 @@ export const make = (prefix: string): Effect.Effect<Lock> =>
     return (id) =>
       Effect.catchAll(acrossTabs(`${prefix}/${id}`), (name) =>
         Effect.zipRight(
-          Effect.logDebug(`No Web Locks are available (${name}): other tabs do not see the uploads of this one`),
+          Effect.logDebug(`No Web Locks (${name}): other tabs do not see these uploads`),
           page(id)
         ))
   })

@@ -26,7 +26,7 @@ const offerUnfinished = (rows: Rows.Rows, { inTurn, stopped }: Places.Places, na
       yield* stopped
       if (rows.all().some(({ ledgerIds }) => ledgerIds.has(upload.id))) return
       if (yield* Entries.isLeft(upload.id, name)) {
-        rows.enter(Items.leftOver(rows.nextId(), upload, kept), undefined, upload.id)
+        rows.enter(Entries.entryOf(Items.leftOver(rows.nextId(), upload, kept), undefined, upload.id))
       }
     })
   const found = Effect.gen(function*() {
@@ -101,8 +101,10 @@ export const make = <E>(ground: Ground<E>, options: Options): Engine => {
         return
       }
       entry.addition = addition
-      const item = takesAny ? Items.given(entry.item, addition) : entry.item
-      entry.item = Items.changed(item, { state: "queued", error: undefined })
+      // it may differ from the previous one, and nothing of it has been sent
+      const { size, type: mediaType } = addition.file
+      const other = takesAny && { size, mediaType, sent: 0, confirmed: 0 }
+      entry.item = Items.changed(entry.item, { ...other, state: "queued", error: undefined })
     })(id)
 
   /** What was taken out and may come back. */
@@ -125,7 +127,7 @@ export const make = <E>(ground: Ground<E>, options: Options): Engine => {
     return () => {
       if (!away.delete(entry)) return
       changing(() => {
-        rows.restore(entry)
+        rows.enter(entry)
         if (state !== "paused") actions.resume(entry)
       })
     }
@@ -148,9 +150,9 @@ export const make = <E>(ground: Ground<E>, options: Options): Engine => {
           const refusal = Limits.refusalOf(addition, present, limits)
           if (refusal === undefined) {
             const item = Items.added(rows.nextId(), { metadata: options.upload?.metadata, ...addition })
-            rows.enter(options.autostart === false ? { ...item, state: "ready" } : item, addition, undefined)
+            rows.enter(Entries.entryOf(options.autostart === false ? { ...item, state: "ready" } : item, addition))
             ids.push(item.id)
-            present.add(addition)
+            present.add(Limits.identityOf(addition), item.size)
           } else refused.push(refusal)
         }
         return { ids, refused }
@@ -159,7 +161,7 @@ export const make = <E>(ground: Ground<E>, options: Options): Engine => {
       changing(() => {
         const known = new Set(rows.all().map(({ item }) => item.result?.id))
         for (const file of files) {
-          if (!known.has(file.id)) rows.enter(Items.uploaded(rows.nextId(), file), undefined, undefined)
+          if (!known.has(file.id)) rows.enter(Entries.entryOf(Items.uploaded(rows.nextId(), file)))
           known.add(file.id)
         }
       }),
@@ -175,10 +177,10 @@ export const make = <E>(ground: Ground<E>, options: Options): Engine => {
     fail: (id, reason, code) =>
       acting((entry) => {
         if (entry.item.state !== "completed") return
-        const error = { tag: "Refused", message: reason, reason, ...(code !== undefined && { code }) }
+        const error = { tag: "Refused", message: reason, reason, code }
         entry.item = Items.settled(entry.item, { state: "failed", error, sent: 0, confirmed: 0 })
       })(id),
-    remove: (id) => acting(actions.remove)(id),
+    remove: acting(actions.remove),
     takeOut,
     clear: () => {
       // an item that ended since the last snapshot has never been shown: clearing it would lose its result

@@ -1,6 +1,6 @@
 import type { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { SourceError } from "@stevedore/core/SourceError"
-import { SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
+import { SourceUnreadable } from "@stevedore/core/SourceError"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadHandle } from "@stevedore/core/Uploads"
 import * as Uploads from "@stevedore/core/Uploads"
@@ -45,7 +45,7 @@ export interface Entry {
   share: number
 }
 
-export const entryOf = (item: Item, addition: NamedAddition | undefined, unfinished: string | undefined): Entry => ({
+export const entryOf = (item: Item, addition?: NamedAddition, unfinished?: string): Entry => ({
   item,
   addition,
   unfinished,
@@ -84,17 +84,18 @@ export const failureOf = (cause: Cause.Cause<unknown>): Failure => {
   const error = Cause.squash(cause)
   const status = Predicate.hasProperty(error, "status") && Predicate.isNumber(error.status) ? error.status : undefined
   const refusal = status !== undefined && status >= 400 && status < 500 ? refusalIn(error) : undefined
-  const operation = textOf(error, "operation")
   return {
     tag: textOf(error, "_tag") ?? "Unexpected",
-    message: textOf(error, "message") ?? "Something unexpected went wrong.",
-    ...(status !== undefined && { status }),
-    ...(operation !== undefined && { operation }),
-    ...(refusal !== undefined && { reason: textOf(refusal, "message"), code: textOf(refusal, "code") })
+    message: textOf(error, "message") ?? String(error),
+    status,
+    operation: textOf(error, "operation"),
+    reason: textOf(refusal, "message"),
+    code: textOf(refusal, "code")
   }
 }
 
-const markOf = (name: string | undefined): string => JSON.stringify([name ?? null]).slice(0, -1)
+/** How the identity of what a queue sends begins. */
+const markOf = (name: string | undefined): string => `${JSON.stringify([name]).slice(0, -1)},`
 
 /**
  * The source of an item, as one of this queue and with this metadata: what another queue began, or began with other
@@ -111,22 +112,13 @@ export const sourceOf = (
       const { identity } = source.fingerprint
       return queue === undefined && metadata === undefined ? source : {
         ...source,
-        fingerprint: { ...source.fingerprint, identity: `${markOf(queue)},${JSON.stringify([metadata, identity])}]` }
+        fingerprint: { ...source.fingerprint, identity: JSON.stringify([queue, metadata, identity]) }
       }
     }
   )
 
 const isOfQueue = ({ identity = "" }: SourceFingerprint, queue: string | undefined): boolean =>
-  identity.startsWith(`${markOf(queue)},`) || queue === undefined && !identity.startsWith("[")
-
-/**
- * A file of another size is not the one the upload started with. This is reported first, whatever else is wrong with
- * that file.
- */
-export const checkSize = ({ name, size }: Item, { file }: Addition): Effect.Effect<void, SourceChanged> =>
-  file.size === size ? Effect.void : Effect.fail(
-    new SourceChanged({ fileName: name, what: "size", expected: `${size} bytes`, actual: `${file.size} bytes` })
-  )
+  identity.startsWith(markOf(queue)) || queue === undefined && !identity.startsWith("[")
 
 export const ofHandles = <A>(
   use: (handles: FileHandles.Service) => Effect.Effect<A, never, ServiceApi>
@@ -178,8 +170,7 @@ export const isLineLost = (error: unknown): boolean =>
 export const keptFile = (ledgerId: string, name: string): Effect.Effect<Addition, SourceError, ServiceApi> =>
   Effect.gen(function*() {
     const handle = Option.flatten(yield* ofHandles((handles) => handles.find(ledgerId)))
-    if (Option.isNone(handle)) return yield* new SourceUnreadable({ fileName: name, reason: "Failed" })
-    if (!(yield* FileHandles.allow(handle.value))) {
+    if (Option.isNone(handle) || !(yield* FileHandles.allow(handle.value))) {
       return yield* new SourceUnreadable({ fileName: name, reason: "PermissionDenied" })
     }
     const file = yield* Effect.tryPromise({

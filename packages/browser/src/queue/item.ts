@@ -3,7 +3,7 @@ import type { UnfinishedUpload } from "@stevedore/core/Uploads"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type { NamedAddition, Wait } from "./entry.js"
-import type { Addition, Existing, Item, ItemState, Snapshot, Totals } from "./model.js"
+import type { Existing, Item, ItemState, Snapshot, Totals } from "./model.js"
 
 const still = { speed: undefined, secondsLeft: undefined, stalled: false, waitingFor: undefined, retryIn: undefined }
 
@@ -33,17 +33,21 @@ export const uploaded = (key: string, { id, name, size = 0, type = "" }: Existin
   result: { id, name, size, type, sent: { bytes: 0, parts: 0, sessions: 0, checksum: undefined, proof: "unproven" } }
 })
 
-export const leftOver = (id: string, upload: UnfinishedUpload, kept: boolean): Item => ({
+export const leftOver = (
+  id: string,
+  { confirmed, mediaType, metadata, name, size }: UnfinishedUpload,
+  kept: boolean
+): Item => ({
   ...untouched,
   id,
-  name: upload.name,
-  size: upload.size,
-  mediaType: upload.mediaType,
+  name,
+  size,
+  mediaType,
   state: "needs-file",
-  sent: upload.confirmed,
-  confirmed: upload.confirmed,
+  sent: confirmed,
+  confirmed,
   kept,
-  metadata: upload.metadata
+  metadata
 })
 
 /** Returns the same item if nothing changes, for consumers that compare references. */
@@ -51,10 +55,6 @@ export const changed = (item: Item, changes: Partial<Item>): Item => {
   const next = { ...item, ...changes }
   return Object.entries(next).every(([key, value]) => Object.is(value, Reflect.get(item, key))) ? item : next
 }
-
-/** The file may differ from the previous one, and nothing of it has been sent. */
-export const given = (item: Item, { file }: Addition): Item =>
-  changed(item, { size: file.size, mediaType: file.type, sent: 0, confirmed: 0 })
 
 // How an upload ended is shown together with its result or its error, which are not known yet
 const states: { readonly [Phase in UploadProgress["phase"]]?: ItemState } = {
@@ -110,9 +110,11 @@ export const waiterOf = (tag: string): Wait["waitingFor"] => waiters[tag] ?? "st
 export const waited = (item: Item, wait: Wait | undefined, now: number): Item => {
   const isRunning = item.state === "preparing" || item.state === "uploading" || item.state === "finishing"
   const retryIn = Math.ceil(((wait?.until ?? 0) - now) / 1000)
-  return wait !== undefined && isRunning && retryIn > 0
-    ? changed(item, { waitingFor: wait.waitingFor, retryIn })
-    : changed(item, { waitingFor: undefined, retryIn: undefined })
+  const isWaiting = isRunning && retryIn > 0
+  return changed(item, {
+    waitingFor: isWaiting ? wait?.waitingFor : undefined,
+    retryIn: isWaiting ? retryIn : undefined
+  })
 }
 
 /** Sets the state of an item in which nothing moves any more. */
@@ -123,14 +125,12 @@ export const isOver = ({ state }: Item): boolean => state === "completed" || sta
 const sum = (items: ReadonlyArray<Item>, of: (item: Item) => number): number =>
   items.reduce((total, item) => total + of(item), 0)
 
-const stateOf = (items: ReadonlyArray<Item>): Totals["state"] => {
-  const has = (...states: ReadonlyArray<ItemState>) => items.some(({ state }) => states.includes(state))
-  if (has("queued", "preparing", "uploading", "finishing")) return "uploading"
-  if (has("paused")) return "paused"
-  if (has("ready")) return "ready"
-  if (has("failed")) return "failed"
-  return has("completed") ? "completed" : "idle"
-}
+const totalOf = (state: ItemState): ItemState =>
+  state === "queued" || state === "preparing" || state === "finishing" ? "uploading" : state
+
+const stateOf = (items: ReadonlyArray<Item>): Totals["state"] =>
+  (["uploading", "paused", "ready", "failed", "completed"] as const)
+    .find((total) => items.some(({ state }) => totalOf(state) === total)) ?? "idle"
 
 /**
  * The bytes still to send. After a pause they are more than `size - sent`: what was in flight is sent again, and `sent`
@@ -162,21 +162,15 @@ const totalsOf = (items: ReadonlyArray<Item>): Totals => {
   }
 }
 
-const same = (before: ReadonlyArray<Item>, now: ReadonlyArray<Item>): boolean =>
-  before.length === now.length && now.every((item, index) => item === before[index])
+const kept = (before: ReadonlyArray<Item>, now: ReadonlyArray<Item>): ReadonlyArray<Item> =>
+  before.length === now.length && now.every((item, index) => item === before[index]) ? before : now
 
 export const empty: Snapshot = { items: [], unfinished: [], totals: totalsOf([]) }
 
 /** Returns the same snapshot, and the same lists, if nothing in them changes. */
 export const snapshotOf = (before: Snapshot, all: ReadonlyArray<Item>): Snapshot => {
-  const items = all.filter(({ state }) => state !== "needs-file")
-  const unfinished = all.filter(({ state }) => state === "needs-file")
-  const sameItems = same(before.items, items)
-  const sameUnfinished = same(before.unfinished, unfinished)
-  if (sameItems && sameUnfinished) return before
-  return {
-    items: sameItems ? before.items : items,
-    unfinished: sameUnfinished ? before.unfinished : unfinished,
-    totals: sameItems ? before.totals : totalsOf(items)
-  }
+  const items = kept(before.items, all.filter(({ state }) => state !== "needs-file"))
+  const unfinished = kept(before.unfinished, all.filter(({ state }) => state === "needs-file"))
+  if (items !== before.items) return { items, unfinished, totals: totalsOf(items) }
+  return unfinished === before.unfinished ? before : { ...before, unfinished }
 }

@@ -3,14 +3,10 @@ import type { Entry, NamedAddition } from "./entry.js"
 import { isOver } from "./item.js"
 import type { Limits, Refusal } from "./model.js"
 
-const megabyte = 1_000_000
-
-const spoken = (bytes: number): string =>
-  bytes >= 1000 * megabyte
-    ? `${Number((bytes / (1000 * megabyte)).toFixed(1))} GB`
-    : bytes >= megabyte
-    ? `${Number((bytes / megabyte).toFixed(1))} MB`
-    : `${Math.ceil(bytes / 1000)} kB`
+const spoken = (bytes: number): string => {
+  const power = bytes >= 1e9 ? 3 : bytes >= 1e6 ? 2 : 1
+  return `${Number((bytes / 1000 ** power).toFixed(1))} ${" kMG"[power]}B`
+}
 
 /** Follows the attribute `accept` of an input: extensions, media types, and wildcards such as `image/*`. */
 const isAccepted = (file: File, accept: ReadonlyArray<string>): boolean => {
@@ -23,27 +19,17 @@ const isAccepted = (file: File, accept: ReadonlyArray<string>): boolean => {
   })
 }
 
-const identityOf = ({ file: { lastModified, size }, name }: NamedAddition): string =>
+/** What tells a file from others: no item has such an id. */
+export const identityOf = ({ file: { lastModified, size }, name }: NamedAddition): string =>
   JSON.stringify([name, size, lastModified])
 
-// Built once per call, however many files are added.
-class Present {
-  files = 0
+/** The sizes of files by what tells them apart, and their sum: made once per call, however many files are added. */
+class Present extends Map<string, number> {
   bytes = 0
-  readonly #identities = new Set<string>()
 
-  count(size: number): void {
-    this.files += 1
+  add(identity: string, size: number): void {
+    this.set(identity, size)
     this.bytes += size
-  }
-
-  add(addition: NamedAddition): void {
-    this.count(addition.file.size)
-    this.#identities.add(identityOf(addition))
-  }
-
-  has(addition: NamedAddition): boolean {
-    return this.#identities.has(identityOf(addition))
   }
 }
 
@@ -51,8 +37,8 @@ class Present {
 export const presentOf = (entries: Iterable<Entry>): Present => {
   const present = new Present()
   for (const { addition, item } of entries) {
-    if (item.state === "completed") present.count(item.size)
-    else if (addition !== undefined && !isOver(item)) present.add(addition)
+    if (item.state === "completed") present.add(item.id, item.size)
+    else if (addition !== undefined && !isOver(item)) present.add(identityOf(addition), item.size)
   }
   return present
 }
@@ -62,9 +48,9 @@ export const toRetry = (entries: ReadonlyArray<Entry>, id: string | undefined): 
   const present = presentOf(entries)
   return [...entries].reverse().filter(({ addition, item }) => {
     const isUp = item.state === "completed"
-    if (addition === undefined || !isOver(item) || present.has(addition)) return false
+    if (addition === undefined || !isOver(item) || present.has(identityOf(addition))) return false
     if (!isUp && id !== undefined && id !== item.id) return false
-    present.add(addition)
+    present.add(identityOf(addition), item.size)
     return !isUp
   })
 }
@@ -84,11 +70,11 @@ export const refusalOf = (
   if (limits.accept !== undefined && !isAccepted(file, limits.accept)) {
     return refused("WrongType", `Only ${limits.accept.join(", ")} are accepted.`)
   }
-  if (present.has(addition)) return refused("Duplicate", "It is already in the list.")
-  if (present.files >= (limits.files ?? Infinity)) {
-    return refused("TooMany", `At most ${limits.files} files are accepted at once.`)
+  if (present.has(identityOf(addition))) return refused("Duplicate", "It is already in the list.")
+  if (present.size >= (limits.files ?? Infinity)) {
+    return refused("TooMany", `At most ${limits.files} files are accepted.`)
   }
   return present.bytes + file.size > (limits.total ?? Infinity)
-    ? refused("TotalTooLarge", `At most ${spoken(limits.total ?? 0)} are accepted at once.`)
+    ? refused("TotalTooLarge", `At most ${spoken(limits.total ?? 0)} are accepted in all.`)
     : undefined
 }

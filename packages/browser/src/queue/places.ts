@@ -56,7 +56,7 @@ export const make = <E>(ground: Ground<E>, options: Options, rows: Rows): Places
 
   const held: Effect.Effect<void, never, Scope.Scope> = Effect.catchAllCause(
     options.during ?? UnloadWarning.scoped,
-    (cause) => Effect.logWarning("A resource to hold during uploads cannot be acquired: uploading without it", cause)
+    (cause) => Effect.logWarning("`during` cannot be acquired: uploading without it", cause)
   )
 
   const tick: Effect.Effect<void> = Effect.gen(function*() {
@@ -68,11 +68,7 @@ export const make = <E>(ground: Ground<E>, options: Options, rows: Rows): Places
       rows.publish()
       ticking = isGoing()
     }
-  }).pipe(Effect.onError(() =>
-    Effect.sync(() => {
-      ticking = false
-    })
-  ))
+  })
 
   const schedule = (): void => {
     if (over) return rows.all().forEach(rest)

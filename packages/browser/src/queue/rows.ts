@@ -1,23 +1,15 @@
-import { entryOf } from "./entry.js"
-import type { Entry, NamedAddition } from "./entry.js"
+import type { Entry } from "./entry.js"
 import * as Items from "./item.js"
-import type { Item, Snapshot } from "./model.js"
-
-const report = (error: unknown): void => {
-  if ("reportError" in globalThis) reportError(error)
-  else {
-    queueMicrotask(() => {
-      throw error
-    })
-  }
-}
+import type { Snapshot } from "./model.js"
 
 /** Calls a function of the page. An exception reaches the page's own handlers. */
 export const call = (listener: () => void): void => {
   try {
     listener()
   } catch (error) {
-    report(error)
+    queueMicrotask(() => {
+      throw error
+    })
   }
 }
 
@@ -27,9 +19,8 @@ export interface Rows {
   readonly all: () => ReadonlyArray<Entry>
   readonly get: (id: string) => Entry | undefined
   readonly nextId: () => string
-  readonly enter: (item: Item, addition: NamedAddition | undefined, unfinished: string | undefined) => void
+  readonly enter: (entry: Entry) => void
   readonly drop: (id: string) => void
-  readonly restore: (entry: Entry) => void
   readonly getSnapshot: () => Snapshot
   readonly publish: () => void
 }
@@ -44,9 +35,8 @@ export const make = (): Rows => {
     all,
     get: (id) => entries.get(id),
     nextId: () => `${++made}`,
-    enter: (item, addition, unfinished) => entries.set(item.id, entryOf(item, addition, unfinished)),
+    enter: (entry) => entries.set(entry.item.id, entry),
     drop: (id) => entries.delete(id),
-    restore: (entry) => entries.set(entry.item.id, entry),
     subscribe: (listener) => {
       // every subscription is separate, even for the same function
       const own = () => listener()

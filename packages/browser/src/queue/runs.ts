@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import { textOf } from "../base/thrown.js"
+import { resized, textOf } from "../base/thrown.js"
 import * as Entries from "./entry.js"
 import type { Entry, NamedAddition } from "./entry.js"
 import * as Items from "./item.js"
@@ -91,7 +91,9 @@ export const make = <E>(
   const program = (entry: Entry, addition: NamedAddition) =>
     Effect.gen(function*() {
       yield* stopped
-      if (entry.unfinished !== undefined) yield* Entries.checkSize(entry.item, addition)
+      const { item: { name, size } } = entry
+      // another file than it started with: said first, whatever else is wrong with it
+      if (entry.unfinished !== undefined && size !== addition.file.size) yield* resized(name, size, addition.file.size)
       const source = yield* Entries.sourceOf(addition, entry.item, options.name)
       const { baseUrl } = yield* ServiceApi
       const ledgerId = entry.unfinished ?? Option.getOrUndefined(UploadLedger.idOf(baseUrl, source))
@@ -122,14 +124,12 @@ export const make = <E>(
 
   /** A line that was lost is waited for: the row says so, and each try sends what storage does not have. */
   const throughLosses = <A, E, R>(entry: Entry, upload: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.tapError(upload, (error) =>
-      Entries.isLineLost(error)
-        ? Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          entry.item = Items.settled(entry.item, {})
-          entry.wait = { waitingFor: "network", until: now + betweenTries }
-          return Effect.sleep(betweenTries)
-        })
-        : Effect.void).pipe(Effect.retry({ while: Entries.isLineLost }))
+    Effect.catchIf(upload, Entries.isLineLost, () =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        entry.item = Items.settled(entry.item, {})
+        entry.wait = { waitingFor: "network", until: now + betweenTries }
+        return Effect.delay(throughLosses(entry, upload), betweenTries)
+      }))
 
   const stoppedRun = ({ fiber, ledgerIds }: Entry): Effect.Effect<unknown> => {
     const ids = Array.from(ledgerIds)

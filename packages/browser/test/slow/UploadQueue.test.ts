@@ -1,4 +1,4 @@
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { UploadQueue } from "@stevedore/browser"
 import { RetryPolicy, UploadLedger, Uploads } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
@@ -16,6 +16,7 @@ import {
   offering,
   onDisk,
   quiet,
+  reporting,
   slowly,
   states,
   turns,
@@ -78,9 +79,7 @@ describe("UploadQueue", () => {
 
   it.scoped("reports a listener's error, and still uploads and calls the other listeners", () =>
     Effect.gen(function*() {
-      const reported: Array<unknown> = []
-      vi.stubGlobal("reportError", (error: unknown) => reported.push(error))
-      yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllGlobals()))
+      const reported = yield* reporting
       const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })
       const wrong = new Error("a view that is wrong")
       const seen: Array<string> = []
