@@ -262,11 +262,11 @@ export const define = (name: string): void => {
         state === "completed" && result !== undefined ? [result.id] : []
       ) ?? (this.#existing ?? []).map(({ id }) => id)
     }
-    set value(ids: ReadonlyArray<string>) {
+    set value(ids: ReadonlyArray<string> | undefined) {
       const wanted = JSON.stringify(ids)
       if (wanted === this.#lastValue) return
       this.#lastValue = wanted
-      const files = ids.map((id) => this.#existing?.find((file) => file.id === id) ?? { id, name: id })
+      const files = (ids ?? []).map((id) => this.#existing?.find((file) => file.id === id) ?? { id, name: id })
       const before = this.value.map((id) => ({ id, name: id }))
       this.#existing = files
       if (this.isConnected) void this.#replace(files, before)

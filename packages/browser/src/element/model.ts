@@ -102,9 +102,10 @@ export interface StevedoreUpload extends HTMLElement {
   existing: ReadonlyArray<Existing> | undefined
   /**
    * The ids of the files that are uploaded. With a `name`, they are what the form has under this name. Other ids than were
-   * set before replace all of them.
+   * set before replace all of them, and `undefined` takes out those that were set.
    */
-  value: ReadonlyArray<string>
+  get value(): ReadonlyArray<string>
+  set value(ids: ReadonlyArray<string> | undefined)
   readonly form: HTMLFormElement | null
   readonly labels: NodeList
   readonly validity: ValidityState

@@ -4,46 +4,9 @@ import { assert, layer } from "@effect/vitest"
 import { FaultScript } from "@stevedore/testing"
 import { Effect, Layer, Schedule } from "effect"
 import * as Page from "../support/elementPage.js"
-import { type Engine, inPage, type Tab, untilHolds } from "../support/engine.js"
+import { type Engine, inPage, untilHolds } from "../support/engine.js"
 import { ExamplePage } from "../support/examplePage.js"
-
-/** What a page does in these laws: mounts fields, hands files over, and looks. It is made in the page itself. */
-const prepared = (page: Tab) =>
-  inPage(page, () => {
-    document.querySelector("stevedore-upload")?.remove()
-    const told: Array<string> = []
-    addEventListener("failed", (event) => {
-      const { item } = Object(Reflect.get(event, "detail"))
-      told.push(`failed ${item.name} ${item.error.tag}`)
-    })
-    addEventListener("changed", (event) => told.push(`changed ${Object(Reflect.get(event, "detail")).value.join()}`))
-    const file = (name: string, size = 100) => new File([new Uint8Array(size).fill(65)], name, { lastModified: 1 })
-    const mounted = (attributes: Readonly<Record<string, string>>, within: Element = document.body) => {
-      const field = document.createElement("stevedore-upload")
-      for (const [name, value] of Object.entries(attributes)) field.setAttribute(name, value)
-      within.append(field)
-      return field
-    }
-    const until = async (holds: () => unknown) => {
-      for (let tries = 0; tries < 600 && !holds(); tries++) await new Promise((done) => setTimeout(done, 25))
-    }
-    const isBuilt = (field: Element) => field.shadowRoot?.getElementById("choose-files") != null
-    const rows = (field: Element) =>
-      Array.from(field.shadowRoot?.querySelectorAll("li .name") ?? [], ({ textContent }) => textContent ?? "")
-    const buttons = (field: Element) =>
-      Array.from(field.shadowRoot?.querySelectorAll("button") ?? [], (button) => button.ariaLabel ?? button.textContent)
-    const pause = (millis: number) => new Promise((done) => setTimeout(done, millis))
-    const inForm = (html: string) => {
-      const form = document.createElement("form")
-      form.innerHTML = html
-      document.body.append(form)
-      return form
-    }
-    const values = (form: HTMLFormElement, name: string) => new FormData(form).getAll(name).map(String)
-    const kit = { told, file, mounted, until, isBuilt, rows, buttons, pause, inForm, values }
-    Object.assign(window, { kit })
-    return Object.keys(kit).length
-  }, null)
+import { prepared } from "../support/fieldKit.js"
 
 /** Files of the page that are not there when they are asked for first. */
 const absentOnce = (files: ReadonlyMap<string, string | Uint8Array>, absent: ReadonlyArray<string>) => {
@@ -53,33 +16,34 @@ const absentOnce = (files: ReadonlyMap<string, string | Uint8Array>, absent: Rea
   return found
 }
 
-/** `remembers`: a browser that never asks again for what a script itself imports. */
-export const field = (engine: Layer.Layer<Engine>, browser: string, { remembers = false } = {}) =>
-  layer(Layer.merge(engine, ExamplePage.Live), {
+/** `remembers`: a browser that never asks again for what a script itself imports. `isBrief`: what takes longest is left out. */
+export const field = (
+  engine: Layer.Layer<Engine>,
+  where: string,
+  { isBrief = false, pages = ExamplePage.Live, remembers = false } = {}
+) =>
+  layer(Layer.merge(engine, pages), {
     excludeTestServices: true,
     timeout: "4 minutes"
-  })(`a field in ${browser}`, (it) => {
+  })(`a field in ${where}`, (it) => {
     it.scoped("has only what was handed to it: not of another form, record or person", () =>
       Effect.gen(function*() {
         const { page } = yield* Page.opened()
         yield* prepared(page)
         const found = yield* inPage(page, async () => {
-          const { file, inForm, isBuilt, mounted, pause, rows, until, values } = window.kit
-          const one = inForm("<stevedore-upload name=invoice></stevedore-upload>")
-          const two = inForm("<stevedore-upload name=invoice></stevedore-upload>")
-          const [first, second] = document.querySelectorAll("stevedore-upload")
-          if (first === undefined || second === undefined) throw new Error("no fields")
+          const { file, inForm, isBuilt, mounted, pause, rows, unmounted, until, values } = window.kit
+          const { field: first, form: one } = inForm({ name: "invoice" })
+          const { field: second, form: two } = inForm({ name: "invoice" })
           await Promise.all([first.add([file("one.pdf")]), second.add([file("two.pdf")])])
           await until(() => first.value.length + second.value.length === 2)
           const apart = [rows(first), rows(second), values(one, "invoice").length, values(two, "invoice").length]
-          one.remove()
-          two.remove()
+          for (const field of [first, second]) unmounted(field)
           // the same route with another record
           const next = mounted({ name: "invoice" })
           await until(() => isBuilt(next))
           await pause(300)
           const after = [rows(next), next.value]
-          next.remove()
+          unmounted(next)
           // with an identity: one list, over two elements and a change of route
           const here = mounted({ "queue-name": "ada/7", name: "invoice" })
           const there = mounted({ "queue-name": "ada/7", "max-files": "9" })
@@ -87,8 +51,7 @@ export const field = (engine: Layer.Layer<Engine>, browser: string, { remembers 
           await here.add([file("three.pdf")])
           await until(() => here.value.length === 1 && rows(there).length === 1 && isBuilt(other))
           const shared = [rows(here), rows(there), rows(other)]
-          here.remove()
-          there.remove()
+          for (const field of [here, there]) unmounted(field)
           await pause(50)
           const back = mounted({ "queue-name": "ada/7" })
           await until(() => rows(back).length > 0)
@@ -107,170 +70,14 @@ export const field = (engine: Layer.Layer<Engine>, browser: string, { remembers 
         assert.deepStrictEqual(page.errors?.() ?? [], [])
       }))
 
-    it.scoped("goes on with what runs when it is taken out, and shows it again by its identity", () =>
-      Effect.gen(function*() {
-        const { page, sandbox } = yield* Page.opened({ faults: FaultScript.on("put").always().delay("2 seconds") })
-        yield* prepared(page)
-        const found = yield* inPage(page, async () => {
-          const { file, mounted, pause, rows, told, until } = window.kit
-          const named = mounted({ "queue-name": "ada/7" })
-          const own = mounted({})
-          await Promise.all([named.add([file("named.txt")]), own.add([file("own.txt")])])
-          await until(() => rows(named).length + rows(own).length === 2)
-          named.remove()
-          own.remove()
-          await until(() => (named.queue?.getSnapshot().totals.completed ?? 0) === 1)
-          await until(() => (own.queue?.getSnapshot().totals.completed ?? 0) === 1)
-          told.length = 0
-          const next = mounted({ "queue-name": "ada/7" })
-          await until(() => next.value.length === 1)
-          await until(() => told.length > 0)
-          const other = mounted({})
-          await pause(200)
-          return { rows: [rows(next), rows(other)], told: told.map((one) => one.split(" ")[0]) }
-        }, null)
-        // whoever mirrors the value hears of what ended meanwhile
-        assert.deepStrictEqual(found, { rows: [["named.txt"], []], told: ["changed"] })
-        const files = yield* sandbox.files
-        assert.sameMembers(files.map(({ name, status }) => `${name} ${status}`), [
-          "named.txt completed",
-          "own.txt completed"
-        ])
-      }))
-
-    it.scoped("is offered what it left itself, and takes it only if it takes such a file", () =>
-      Effect.gen(function*() {
-        const { page, sandbox } = yield* Page.opened({ faults: FaultScript.on("putPart").part(2).stall("connect") })
-        yield* prepared(page)
-        yield* inPage(page, async () => {
-          const passport = window.kit.mounted({ "queue-name": "ada/passport", metadata: "{\"record\":\"A\"}" })
-          await passport.add([window.kit.file("passport.bin", 84_000_000)])
-        }, null)
-        const hasFirstPart = Effect.map(
-          sandbox.report,
-          ({ requests }) => requests.some(({ operation, status }) => operation === "putPart" && status === 200)
-        )
-        yield* Effect.repeat(hasFirstPart, { schedule: Schedule.spaced("50 millis"), until: (has) => has })
-        yield* untilHolds(
-          inPage(
-            page,
-            () => document.querySelector("stevedore-upload")?.queue?.getSnapshot().totals.confirmed ?? 0,
-            null
-          ),
-          (confirmed) => confirmed > 0
-        )
-        yield* Effect.sleep("500 millis")
-        yield* Effect.promise(() => page.reload())
-        yield* Page.until(page, ({ buttons }) => buttons.length > 0)
-        yield* prepared(page)
-        const found = yield* inPage(page, async () => {
-          const { buttons, file, isBuilt, mounted, pause, until } = window.kit
-          const fields = [
-            mounted({ "queue-name": "ada/logo", accept: ".png" }),
-            mounted({}),
-            mounted({ name: "passport" }),
-            mounted({ "queue-name": "bob/passport" })
-          ]
-          await until(() => fields.every(isBuilt))
-          await pause(2500)
-          const offered = fields.map((field) => buttons(field).filter((label) => label.includes("passport.bin")))
-          for (const field of fields) field.remove()
-          const same = mounted({ "queue-name": "ada/passport", accept: ".png" })
-          await until(() => buttons(same).some((label) => label.includes("passport.bin")))
-          const queue = same.queue
-          const id = queue?.getSnapshot().unfinished[0]?.id ?? ""
-          queue?.giveFile(id, file("passport.bin", 84_000_000))
-          const refused = queue?.getSnapshot().unfinished[0]?.error?.tag
-          same.accept = ".bin"
-          queue?.giveFile(id, file("passport.bin", 84_000_000))
-          await until(() => same.value.length === 1)
-          const [item] = queue?.getSnapshot().items ?? []
-          return { offered, refused, metadata: item?.metadata, sessions: item?.result?.sent.sessions }
-        }, null)
-        assert.deepStrictEqual(found, {
-          offered: [[], [], [], []],
-          refused: "WrongType",
-          metadata: { record: "A" },
-          sessions: 1
-        })
-        const { requests } = yield* sandbox.report
-        assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
-      }))
-
-    it.scoped("loses no file of which a script does not load, says so, and loads it again", () =>
-      Effect.gen(function*() {
-        const files = yield* ExamplePage
-        const scripts = Array.from(files.keys()).filter((name) => /\.js$/.test(name))
-        const isShared = (name: string) =>
-          scripts.some((other) => `${files.get(other)}`.includes(`from"./${name.slice(name.lastIndexOf("/") + 1)}"`))
-        const late = scripts.filter((name) =>
-          !`${files.get("/index.html")}`.includes(name) && !(remembers && isShared(name))
-        )
-        assert.isAbove(late.length, 6)
-        const languageOf = (name: string) =>
-          /german|french|spanish|japanese|arabic/.exec(name)?.[0].slice(0, 2).replace("ge", "de").replace("sp", "es") ??
-            "en"
-        for (const name of late) {
-          const world = yield* Page.opening(absentOnce(Page.inLanguage(files, languageOf(name)), [name]))
-          const { page } = world
-          const found = yield* inPage(page, async () => {
-            const field = document.querySelector("stevedore-upload")
-            if (field === null) throw new Error("no field")
-            const form = document.createElement("form")
-            field.name = "files"
-            field.replaceWith(form)
-            form.append(field)
-            const told: Array<string> = []
-            field.addEventListener("failed", ({ detail }) => told.push(`${detail.item.name} ${detail.item.error?.tag}`))
-            const until = async (holds: () => unknown) => {
-              for (let tries = 0; tries < 400 && !holds(); tries++) await new Promise((done) => setTimeout(done, 25))
-            }
-            const again = () =>
-              Array.from(field.shadowRoot?.querySelectorAll<HTMLElement>("[role=alert] button") ?? [])
-                .find((button) => button.checkVisibility())
-            await field.add([new File(["handed over"], "a.txt")])
-            await until(() => again() !== undefined || field.value.length === 1)
-            const isLost = field.value.length === 0
-            const said = isLost ? again()?.parentElement?.textContent ?? "" : ""
-            const isValid = form.checkValidity()
-            again()?.click()
-            await until(() => field.value.length === 1)
-            return {
-              isLost,
-              isNamed: said.includes("a.txt"),
-              isValid,
-              told,
-              sent: new FormData(form).getAll("files").length,
-              isValidThen: form.checkValidity(),
-              left: again() !== undefined
-            }
-          }, null)
-          const { isLost } = found
-          assert.deepStrictEqual(found, {
-            isLost,
-            isNamed: isLost,
-            isValid: !isLost,
-            told: isLost ? ["a.txt NotLoaded"] : [],
-            sent: 1,
-            isValidThen: true,
-            left: false
-          }, name)
-          yield* Effect.promise(() => page.close())
-        }
-      }))
-
     it.scoped("is a control as an input is one: properties, labels, focus and validity", () =>
       Effect.gen(function*() {
         const { page } = yield* Page.opened()
         yield* prepared(page)
         const found = yield* inPage(page, async () => {
           const { file, inForm, isBuilt, pause, until } = window.kit
-          const form = inForm(
-            "<fieldset><label for=invoice>Invoice</label><stevedore-upload id=invoice name=invoice required></stevedore-upload>"
-              + "</fieldset>"
-          )
-          const field = document.querySelector("stevedore-upload")
-          if (field === null) throw new Error("no field")
+          const attributes = { id: "invoice", name: "invoice", required: true, disabled: false, "whole-page": false }
+          const { field, form } = inForm(attributes, "<fieldset><label for=invoice>Invoice</label></fieldset>")
           // also before anything of it is loaded
           const early = [form.checkValidity(), field.validity.valueMissing, field.willValidate]
           await until(() => isBuilt(field))
@@ -362,10 +169,8 @@ export const field = (engine: Layer.Layer<Engine>, browser: string, { remembers 
         const { page } = yield* Page.opened()
         yield* prepared(page)
         const found = yield* inPage(page, async () => {
-          const { file, inForm, pause, rows, told, until } = window.kit
-          inForm("<stevedore-upload name=files></stevedore-upload>")
-          const field = document.querySelector("stevedore-upload")
-          if (field === null) throw new Error("no field")
+          const { file, inForm, pause, press, rows, told, until } = window.kit
+          const { field } = inForm({ name: "files" })
           const existing = (...ids: ReadonlyArray<string>) => ids.map((id) => ({ id, name: `${id}.pdf` }))
           const seen: Array<string> = []
           const becomes = async (value: string) => {
@@ -375,9 +180,7 @@ export const field = (engine: Layer.Layer<Engine>, browser: string, { remembers 
           field.existing = existing("a", "b")
           await becomes("a,b")
           await until(() => rows(field).length === 2)
-          const remove = Array.from(field.shadowRoot?.querySelectorAll("button") ?? [])
-            .find(({ ariaLabel }) => ariaLabel === "Remove a.pdf")
-          remove?.click()
+          press(field, "Remove a.pdf")
           await becomes("b")
           // a framework sets it with every rendering
           field.existing = existing("a", "b")
@@ -396,7 +199,7 @@ export const field = (engine: Layer.Layer<Engine>, browser: string, { remembers 
           await becomes(own)
           field.value = ["x", own]
           await becomes(`${own},x`)
-          field.value = []
+          field.value = undefined
           await becomes("")
           const buttons = Array.from(field.shadowRoot?.querySelectorAll("#clear:not([hidden])") ?? [])
           const changes = told.filter((line) => line.startsWith("changed")).map((line) =>
@@ -416,21 +219,16 @@ export const field = (engine: Layer.Layer<Engine>, browser: string, { remembers 
         const { page } = yield* Page.opened()
         yield* prepared(page)
         const found = yield* inPage(page, async () => {
-          const { file, inForm, rows, until, values } = window.kit
-          const form = inForm("<stevedore-upload name=files></stevedore-upload>")
-          const field = document.querySelector("stevedore-upload")
-          if (field === null) throw new Error("no field")
+          const { file, inForm, press, rows, until, values } = window.kit
+          const { field, form } = inForm({ name: "files" })
           await field.add([file("a.txt"), file("b.txt")])
           await until(() => values(form, "files").length === 2)
           const isOffered = () => field.shadowRoot?.querySelector("#clear")?.checkVisibility() === true
           const inside = isOffered()
-          const press = (label: string) =>
-            Array.from(field.shadowRoot?.querySelectorAll("button") ?? [])
-              .find(({ ariaLabel, textContent }) => (ariaLabel ?? textContent) === label)?.click()
           await until(() => rows(field).length === 2)
-          press("Remove a.txt")
+          press(field, "Remove a.txt")
           await until(() => values(form, "files").length === 1)
-          press("Undo")
+          press(field, "Undo")
           await until(() => values(form, "files").length === 2)
           return { inside, names: [...rows(field)].sort() }
         }, null)
@@ -445,7 +243,8 @@ export const field = (engine: Layer.Layer<Engine>, browser: string, { remembers 
           const { file, mounted, pause, rows, until } = window.kit
           const field = mounted({ autostart: "false" })
           const alphabet = "photo report_final (copy) 2024-05"
-          const names = Array.from({ length: 56 }, (_, length) => `${alphabet.repeat(2).slice(0, length + 1)}.jpg`)
+          // not so many that rows far down have only their name
+          const names = Array.from({ length: 28 }, (_, index) => `${alphabet.repeat(2).slice(0, 2 * index + 1)}.jpg`)
           await field.add(names.map((name) => file(name)))
           await until(() => rows(field).length === names.length)
           const wrong: Array<string> = []
@@ -470,76 +269,156 @@ export const field = (engine: Layer.Layer<Engine>, browser: string, { remembers 
         assert.deepStrictEqual(found, [])
       }))
 
-    it.scoped("offers what can help, replaces a single file, and takes on what changes at once", () =>
-      Effect.gen(function*() {
-        const { page } = yield* Page.opened({ faults: FaultScript.on("initiate").times(1).answer(422) })
-        yield* prepared(page)
-        const found = yield* inPage(page, async () => {
-          const { file, isBuilt, mounted, rows, until } = window.kit
-          const shown = (field: HTMLElement, selector: string) =>
-            Array.from(field.shadowRoot?.querySelectorAll<HTMLElement>(selector) ?? [])
-              .filter((element) => element.checkVisibility()).map(({ textContent }) => textContent)
-          const picture = (text: string) => new File([text], "image.png", { type: "image/png" })
-          const said = (field: HTMLElement) => field.shadowRoot?.getElementById("limits")?.textContent
-          const refused = mounted({})
-          await refused.add([file("a.txt")])
-          await until(() => refused.shadowRoot?.querySelector("li[data-state=failed]") != null)
-          const final = [shown(refused, "li button"), shown(refused, "#retry-all")]
-          const single = mounted({ "max-files": "1" })
-          await until(() => isBuilt(single))
-          const empty = [shown(single, ".ways button"), shown(single, ".invitation")]
-          await single.add([file("first.pdf")])
-          await until(() => single.value.length === 1)
-          await single.add([file("second.pdf")])
-          await until(() => single.value.length === 1 && rows(single).join() === "second.pdf")
-          const replaced = rows(single)
-          const waiting = mounted({ autostart: "false", accept: "image/*,.pdf", "max-size": "2 MB", "max-files": "4" })
-          await until(() => isBuilt(waiting))
-          const limits = shown(waiting, "#limits")
-          await waiting.add([file("a.pdf"), file("b.pdf"), picture("one"), file("c.exe")])
-          await until(() => rows(waiting).length === 3)
-          await waiting.add([picture("another")])
-          await until(() => rows(waiting).length === 4)
-          const names = [...rows(waiting)].sort()
-          const start = shown(waiting, "#start-all")
-          const isPaused = shown(waiting, "#resume-all").length > 0
-          waiting.lang = "de"
-          await until(() => shown(waiting, "#start-all").join() === "4 Dateien hochladen")
-          const german = [shown(waiting, "#start-all")[0], said(waiting)]
-          waiting.limits = { files: 9 }
-          const live = said(waiting)
-          return { final, empty, replaced, limits, names, start, isPaused, german, live }
-        }, null)
-        assert.deepStrictEqual(found, {
-          final: [["Remove"], []],
-          empty: [["Choose file"], ["Drop a file here"]],
-          replaced: ["second.pdf"],
-          limits: ["Images or PDF, up to 2 MB, at most 4"],
-          names: ["a.pdf", "b.pdf", "image 2.png", "image.png"],
-          start: ["Upload 4 files"],
-          isPaused: false,
-          german: ["4 Dateien hochladen", "Bilder oder PDF, bis 2 MB und höchstens 4"],
-          live: "Bilder oder PDF, bis 2 MB und höchstens 9"
-        })
-      }))
-  })
+    if (!isBrief) {
+      it.scoped("goes on with what runs when it is taken out, and shows it again by its identity", () =>
+        Effect.gen(function*() {
+          const { page, sandbox } = yield* Page.opened({ faults: FaultScript.on("put").always().delay("2 seconds") })
+          yield* prepared(page)
+          const found = yield* inPage(page, async () => {
+            const { file, mounted, pause, rows, told, unmounted, until } = window.kit
+            const named = mounted({ "queue-name": "ada/7" })
+            const own = mounted({})
+            await Promise.all([named.add([file("named.txt")]), own.add([file("own.txt")])])
+            await until(() => rows(named).length + rows(own).length === 2)
+            const queues = [named.queue, own.queue]
+            for (const field of [named, own]) unmounted(field)
+            await until(() => queues.every((queue) => queue?.getSnapshot().totals.completed === 1))
+            told.length = 0
+            const next = mounted({ "queue-name": "ada/7" })
+            await until(() => next.value.length === 1)
+            await until(() => told.length > 0)
+            const other = mounted({})
+            await pause(200)
+            return { rows: [rows(next), rows(other)], told: told.map((one) => one.split(" ")[0]) }
+          }, null)
+          // whoever mirrors the value hears of what ended meanwhile
+          assert.deepStrictEqual(found, { rows: [["named.txt"], []], told: ["changed"] })
+          const files = yield* sandbox.files
+          assert.sameMembers(files.map(({ name, status }) => `${name} ${status}`), [
+            "named.txt completed",
+            "own.txt completed"
+          ])
+        }))
 
-declare global {
-  interface Window {
-    readonly kit: {
-      readonly told: Array<string>
-      readonly file: (name: string, size?: number) => File
-      readonly mounted: (
-        attributes: Readonly<Record<string, string>>,
-        within?: Element
-      ) => HTMLElementTagNameMap["stevedore-upload"]
-      readonly until: (holds: () => unknown) => Promise<void>
-      readonly isBuilt: (field: Element) => boolean
-      readonly rows: (field: Element) => ReadonlyArray<string>
-      readonly buttons: (field: Element) => ReadonlyArray<string>
-      readonly pause: (millis: number) => Promise<unknown>
-      readonly inForm: (html: string) => HTMLFormElement
-      readonly values: (form: HTMLFormElement, name: string) => ReadonlyArray<string>
+      it.scoped("is offered what it left itself, and takes it only if it takes such a file", () =>
+        Effect.gen(function*() {
+          const { page, sandbox } = yield* Page.opened({ faults: FaultScript.on("putPart").part(2).stall("connect") })
+          yield* prepared(page)
+          yield* inPage(page, async () => {
+            const passport = window.kit.mounted({ "queue-name": "ada/passport", metadata: "{\"record\":\"A\"}" })
+            await passport.add([window.kit.file("passport.bin", 84_000_000)])
+          }, null)
+          const hasFirstPart = Effect.map(
+            sandbox.report,
+            ({ requests }) => requests.some(({ operation, status }) => operation === "putPart" && status === 200)
+          )
+          yield* Effect.repeat(hasFirstPart, { schedule: Schedule.spaced("50 millis"), until: (has) => has })
+          yield* untilHolds(
+            inPage(
+              page,
+              () => document.querySelector("stevedore-upload")?.queue?.getSnapshot().totals.confirmed ?? 0,
+              null
+            ),
+            (confirmed) => confirmed > 0
+          )
+          yield* Effect.sleep("500 millis")
+          yield* Effect.promise(() => page.reload())
+          yield* Page.until(page, ({ buttons }) => buttons.length > 0)
+          yield* prepared(page)
+          const found = yield* inPage(page, async () => {
+            const { buttons, file, isBuilt, mounted, pause, unmounted, until } = window.kit
+            const fields = [
+              mounted({ "queue-name": "ada/logo", accept: ".png" }),
+              mounted({}),
+              mounted({ name: "passport" }),
+              mounted({ "queue-name": "bob/passport" })
+            ]
+            await until(() => fields.every(isBuilt))
+            await pause(2500)
+            const offered = fields.map((field) => buttons(field).filter((label) => label.includes("passport.bin")))
+            for (const field of fields) unmounted(field)
+            const same = mounted({ "queue-name": "ada/passport", accept: ".png" })
+            await until(() => buttons(same).some((label) => label.includes("passport.bin")))
+            const queue = same.queue
+            const id = queue?.getSnapshot().unfinished[0]?.id ?? ""
+            queue?.giveFile(id, file("passport.bin", 84_000_000))
+            const refused = queue?.getSnapshot().unfinished[0]?.error?.tag
+            same.accept = ".bin"
+            queue?.giveFile(id, file("passport.bin", 84_000_000))
+            await until(() => same.value.length === 1)
+            const [item] = queue?.getSnapshot().items ?? []
+            return { offered, refused, metadata: item?.metadata, sessions: item?.result?.sent.sessions }
+          }, null)
+          assert.deepStrictEqual(found, {
+            offered: [[], [], [], []],
+            refused: "WrongType",
+            metadata: { record: "A" },
+            sessions: 1
+          })
+          const { requests } = yield* sandbox.report
+          assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+        }))
+
+      it.scoped("loses no file of which a script does not load, says so, and loads it again", () =>
+        Effect.gen(function*() {
+          const files = yield* ExamplePage
+          const scripts = Array.from(files.keys()).filter((name) => /\.js$/.test(name))
+          const isShared = (name: string) =>
+            scripts.some((other) => `${files.get(other)}`.includes(`from"./${name.slice(name.lastIndexOf("/") + 1)}"`))
+          const late = scripts.filter((name) =>
+            !`${files.get("/index.html")}`.includes(name) && !(remembers && isShared(name))
+          )
+          assert.isAbove(late.length, 6)
+          const languageOf = (name: string) =>
+            /german|french|spanish|japanese|arabic/.exec(name)?.[0].slice(0, 2).replace("ge", "de").replace("sp", "es") ??
+              "en"
+          for (const name of late) {
+            const world = yield* Page.opening(absentOnce(Page.inLanguage(files, languageOf(name)), [name]))
+            const { page } = world
+            const found = yield* inPage(page, async () => {
+              const field = document.querySelector("stevedore-upload")
+              if (field === null) throw new Error("no field")
+              const form = document.createElement("form")
+              field.name = "files"
+              field.replaceWith(form)
+              form.append(field)
+              const told: Array<string> = []
+              field.addEventListener("failed", ({ detail }) => told.push(`${detail.item.name} ${detail.item.error?.tag}`))
+              const until = async (holds: () => unknown) => {
+                for (let tries = 0; tries < 400 && !holds(); tries++) await new Promise((done) => setTimeout(done, 25))
+              }
+              const again = () =>
+                Array.from(field.shadowRoot?.querySelectorAll<HTMLElement>("[role=alert] button") ?? [])
+                  .find((button) => button.checkVisibility())
+              await field.add([new File(["handed over"], "a.txt")])
+              await until(() => again() !== undefined || field.value.length === 1)
+              const isLost = field.value.length === 0
+              const said = isLost ? again()?.parentElement?.textContent ?? "" : ""
+              const isValid = form.checkValidity()
+              again()?.click()
+              await until(() => field.value.length === 1)
+              return {
+                isLost,
+                isNamed: said.includes("a.txt"),
+                isValid,
+                told,
+                sent: new FormData(form).getAll("files").length,
+                isValidThen: form.checkValidity(),
+                left: again() !== undefined
+              }
+            }, null)
+            const { isLost } = found
+            assert.deepStrictEqual(found, {
+              isLost,
+              isNamed: isLost,
+              isValid: !isLost,
+              told: isLost ? ["a.txt NotLoaded"] : [],
+              sent: 1,
+              isValidThen: true,
+              left: false
+            }, name)
+            yield* Effect.promise(() => page.close())
+          }
+        }))
     }
-  }
-}
+  })
