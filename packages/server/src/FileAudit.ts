@@ -4,6 +4,7 @@
  * It needs `@effect/sql`. It is therefore not in the package's index: import it from `@stevedore/server/FileAudit`.
  */
 import * as SqlClient from "@effect/sql/SqlClient"
+import * as Checksum from "@stevedore/core/Checksum"
 import * as Arr from "effect/Array"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
@@ -15,13 +16,14 @@ import * as Stream from "effect/Stream"
 import type { FileRow, TableFailed } from "./FileTable.js"
 import { ObjectStore } from "./ObjectStore.js"
 import { counts, type Row, to, toFile } from "./sql/fileRow.js"
+import * as NativeChecksum from "./storage/nativeChecksum.js"
 import type * as StorageRefused from "./StorageRefused.js"
 
 /**
  * What is not as it should be.
  *
  * - `missing`: a final file whose bytes are not in the store. `unreadable`: they are there, and cannot be read.
- * - `changed`: they have another size or etag than when the file was completed.
+ * - `changed`: they have another size, etag or checksum than when the file was completed.
  * - `unknown`: an object that no row names.
  * - `usage`: what a tenant has is counted wrongly. It is the only one that can be repaired without losing anything.
  *
@@ -36,6 +38,19 @@ export interface Finding {
 }
 
 /**
+ * How to read what is stored.
+ *
+ * @category models
+ */
+export interface Reading {
+  /** The id of the last file that was read before: goes on after it. */
+  readonly after?: string | undefined
+  readonly bytesPerSecond?: number | undefined
+  /** Called with each file that was read: its id, and its bytes. */
+  readonly onRead?: ((id: string, bytes: number) => Effect.Effect<void>) | undefined
+}
+
+/**
  * The service tag of the comparison.
  *
  * @category tags
@@ -44,8 +59,13 @@ export class FileAudit extends Context.Tag("@stevedore/server/FileAudit")<FileAu
   /** Compares all files of all tenants, while the service runs or not. What is wrong comes as it is found. */
   readonly verify: (options: {
     readonly repair: boolean
+    /** Reads the bytes too, file by file by their ids, and compares them with the checksums that they came with. */
+    readonly bytes?: Reading | undefined
   }) => Stream.Stream<Finding, TableFailed | StorageRefused.StorageRefused>
 }>() {}
+
+/** What a store may have told the checksum by. */
+const algorithms = [NativeChecksum.crc32, Checksum.crc64nvme]
 
 const ROWS_AT_ONCE = 500
 const ASKED_AT_ONCE = 16
@@ -68,17 +88,18 @@ export const layer: Layer.Layer<FileAudit, never, SqlClient.SqlClient | ObjectSt
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
     const store = yield* ObjectStore
 
-    const rows = Stream.paginateChunkEffect(
-      "",
-      (after) =>
-        sql<Row>`select * from stevedore_file where state = 'finalized' and id > ${after}
+    const rows = (from = "") =>
+      Stream.paginateChunkEffect(
+        from,
+        (after) =>
+          sql<Row>`select * from stevedore_file where state = 'finalized' and id > ${after}
         order by id limit ${ROWS_AT_ONCE}`.pipe(
-          to("list files"),
-          Effect.map((page) =>
-            [Chunk.fromIterable(page.map(toFile)), Option.map(Arr.last(page), ({ id }) => id)] as const
+            to("list files"),
+            Effect.map((page) =>
+              [Chunk.fromIterable(page.map(toFile)), Option.map(Arr.last(page), ({ id }) => id)] as const
+            )
           )
-        )
-    )
+      )
     const wrongOf = ({ etag, id, key, size, versionId }: FileRow) =>
       Effect.flatMap(
         Effect.either(store.head(key, { versionId })),
@@ -108,7 +129,7 @@ export const layer: Layer.Layer<FileAudit, never, SqlClient.SqlClient | ObjectSt
         Effect.map(Arr.isNonEmptyReadonlyArray)
       )
     const ofRows = Stream.mapEffect(
-      rows,
+      rows(),
       (row) =>
         Effect.flatMap(wrongOf(row), (wrong) =>
           wrong.length === 0
@@ -116,6 +137,35 @@ export const layer: Layer.Layer<FileAudit, never, SqlClient.SqlClient | ObjectSt
             : Effect.map(isStill(row), (still) => still ? wrong : [])),
       { concurrency: ASKED_AT_ONCE }
     ).pipe(Stream.mapConcat((wrong) => wrong))
+
+    const hashOf = (row: FileRow, algorithm: Checksum.ChecksumAlgorithm, bytesPerSecond: number) => {
+      const running = algorithm.begin()
+      return store.get(row.key, undefined, row).pipe(
+        Stream.throttle({
+          cost: Chunk.reduce(0, (sum, bytes) => sum + bytes.byteLength),
+          units: bytesPerSecond,
+          duration: "1 second"
+        }),
+        Stream.runForEach((bytes) => Effect.sync(() => running.update(bytes))),
+        Effect.map(running.value)
+      )
+    }
+    const ofBytes = ({ after, bytesPerSecond = Infinity, onRead = () => Effect.void }: Reading) =>
+      Stream.mapEffect(rows(after), (row) => {
+        const { checksum, id, size } = row
+        const algorithm = algorithms.find(({ name }) => name === checksum?.algorithm)
+        if (checksum === undefined || algorithm === undefined) return Effect.succeed([])
+        return hashOf(row, algorithm, bytesPerSecond).pipe(
+          Effect.map((value) =>
+            value === checksum.value
+              ? []
+              : [found("changed", id, `its ${checksum.algorithm} is ${value}, and was ${checksum.value}`)]
+          ),
+          // what is gone or cannot be read is told by its row
+          Effect.catchIf(({ code, status }) => code === "ObjectUnreadable" || status === 404, () => Effect.succeed([])),
+          Effect.zipLeft(onRead(id, size))
+        )
+      }).pipe(Stream.mapConcat((wrong) => wrong))
 
     // its row is there before anything is stored, and until nothing is any more
     const ofObjects = Stream.grouped(store.keys ?? Stream.empty, ROWS_AT_ONCE).pipe(
@@ -162,7 +212,10 @@ export const layer: Layer.Layer<FileAudit, never, SqlClient.SqlClient | ObjectSt
       )
 
     return {
-      verify: ({ repair }) => Stream.concat(Stream.concat(ofRows, ofObjects), ofUsage(repair))
+      verify: ({ bytes, repair }) =>
+        Stream.concat(Stream.concat(ofRows, ofObjects), ofUsage(repair)).pipe(
+          Stream.concat(bytes === undefined ? Stream.empty : ofBytes(bytes))
+        )
     }
   })
 )

@@ -5,6 +5,7 @@
  * ends by itself, so that another instance takes over what a dead one leaves. A change of state asks for the lease, and of
  * two that try, one succeeds. Times are in milliseconds of the table's own clock, and so of one clock for all instances.
  */
+import type { Checksum } from "@stevedore/core/Checksum"
 import type { Metadata } from "@stevedore/core/Metadata"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -78,6 +79,8 @@ export interface FileRow extends Omit<NewFile, "state" | "lifetimeMillis"> {
   readonly uploadId: string | undefined
   /** The etag that the stored bytes had when the file was settled. */
   readonly etag: string | undefined
+  /** The checksum that they had as they came, where the store knows one. */
+  readonly checksum: Checksum | undefined
   /** Their version, where the store keeps all versions. */
   readonly versionId: string | undefined
   /** Why it has failed. */
@@ -98,6 +101,7 @@ export type Outcome =
   | {
     readonly state: "finalized" | "inspecting"
     readonly etag: string | undefined
+    readonly checksum?: Checksum | undefined
     readonly versionId?: string | undefined
   }
   | { readonly state: "failed"; readonly reason: string }

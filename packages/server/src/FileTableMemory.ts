@@ -87,6 +87,7 @@ const begin = (state: State, { lifetimeMillis, ...file }: NewFile, quota: Quota 
       ...file,
       uploadId: undefined,
       etag: undefined,
+      checksum: undefined,
       versionId: undefined,
       reason: undefined,
       createdAt: now,

@@ -4,6 +4,7 @@
  * The port says what a store does, not what a request for it looks like. A store that signs and serves its own URLs (a
  * real S3) says so with `presign`, and the sandbox then hands out that store's URLs instead of signing its own.
  */
+import * as Checksum from "@stevedore/core/Checksum"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -27,6 +28,8 @@ export interface StoredObject {
   readonly etag: string
   readonly contentType: string | undefined
   readonly lastModified: number
+  /** Of its bytes as they came, where the store knows one. */
+  readonly checksum?: Checksum.Checksum | undefined
   /** Which version it is, where the store keeps all that were stored under one key. */
   readonly versionId?: string | undefined
 }
@@ -40,6 +43,8 @@ export interface StoredPart {
   readonly partNumber: number
   readonly etag: string
   readonly size: number
+  /** Of its bytes as they came, where the store knows one. */
+  readonly checksum?: Checksum.Checksum | undefined
 }
 
 /**
@@ -386,7 +391,8 @@ const putPart = (state: State): ObjectStoreService["putPart"] => (key, uploadId,
         // looked at again: the upload may have been completed or aborted while the body was arriving
         yield* findUpload(state, key, uploadId)
         const before = yield* index.parts(uploadId, partNumber)
-        const part: HeldPart = { partNumber, size: blob.size, etag: yield* Identifiers.etag, blob }
+        const { checksum, size } = blob
+        const part: HeldPart = { partNumber, size, checksum, etag: yield* Identifiers.etag, blob }
         yield* index.storePart(uploadId, part)
         yield* removeAll(before.map(({ blob }) => blob))
         return part
@@ -407,6 +413,9 @@ const completeUpload = (state: State): ObjectStoreService["completeUpload"] => (
       etag: `"${digits}-${selected.length}"`,
       contentType: upload.contentType,
       lastModified: yield* Clock.currentTimeMillis,
+      checksum: Option.getOrUndefined(
+        Checksum.combineAll(Checksum.crc32, selected.map(({ checksum, size }) => ({ checksum: checksum?.value, size })))
+      ),
       blobs: selected.map((part) => part.blob),
       isSealed: false
     }
@@ -479,6 +488,7 @@ export const make = (
           etag: yield* Identifiers.etag,
           contentType: options?.contentType,
           lastModified: yield* Clock.currentTimeMillis,
+          checksum: blob.checksum,
           blobs: [blob],
           isSealed: false
         }

@@ -15,6 +15,7 @@ import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { FileStoreService } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
@@ -77,6 +78,15 @@ const versionOf = (version: string | undefined): string | undefined => version =
 
 const versionQuery = (which: Which | undefined) => which?.versionId === undefined ? {} : { versionId: which.versionId }
 
+// of a whole object: one that is made from those of its parts ends in their number
+const checksumOf = (headers: Answer["headers"]) =>
+  Option.firstSomeOf(["crc64nvme", "crc32", "sha256"].map((algorithm) =>
+    Option.map(
+      Option.filter(Option.fromNullable(headers[`x-amz-checksum-${algorithm}`]), (value) => !value.includes("-")),
+      (value) => ({ algorithm, value })
+    )
+  ))
+
 const storedObject = (key: string, { headers }: Answer): Effect.Effect<StoredObject, StorageRefused.StorageRefused> =>
   Effect.gen(function*() {
     const modified = Date.parse(headers["last-modified"] ?? "")
@@ -86,7 +96,8 @@ const storedObject = (key: string, { headers }: Answer): Effect.Effect<StoredObj
       etag: yield* S3Calls.required(headers["etag"], "ETag"),
       contentType: headers["content-type"],
       lastModified: Number.isNaN(modified) ? 0 : modified,
-      versionId: versionOf(headers["x-amz-version-id"])
+      versionId: versionOf(headers["x-amz-version-id"]),
+      checksum: Option.getOrUndefined(checksumOf(headers))
     }
   })
 
@@ -284,7 +295,12 @@ const storeOver = (calls: Calls, options: Options, protection: Protection): File
 
   const headAt = (key: string, at: string, which?: Pick<Which, "versionId">) =>
     Effect.flatMap(
-      sendAgain({ method: "HEAD", key: at, query: versionQuery(which) }),
+      sendAgain({
+        method: "HEAD",
+        key: at,
+        query: versionQuery(which),
+        headers: { "x-amz-checksum-mode": "ENABLED" }
+      }),
       (answer) => storedObject(key, answer)
     )
 

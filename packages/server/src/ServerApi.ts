@@ -9,6 +9,7 @@ import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as HttpApiSecurity from "@effect/platform/HttpApiSecurity"
 import * as OpenApi from "@effect/platform/OpenApi"
+import { Checksum } from "@stevedore/core/Checksum"
 import * as Schema from "effect/Schema"
 import { LARGEST } from "./http/apiRequest.js"
 import * as ServiceRefused from "./ServiceRefused.js"
@@ -39,6 +40,7 @@ export const FileRecord = Schema.Struct({
   status: Schema.Literal("pending", "completed", "failed"),
   author: Schema.NullOr(Schema.Struct({ id: Schema.String, name: Schema.String })),
   created_at: Schema.String.annotations({ description: "ISO 8601" }),
+  checksum: Schema.optional(Checksum).annotations({ description: "Of the content. An addition to the interface." }),
   metadata: Schema.optional(KeptMetadata)
 }).annotations({ identifier: "FileRecord" })
 

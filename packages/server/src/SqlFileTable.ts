@@ -16,7 +16,7 @@ import type { FileEvent, FileTableService, Measures, NewFile, Quota } from "./Fi
 import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS } from "./FileTable.js"
 import * as Ages from "./life/ages.js"
 import * as Lifecycle from "./life/lifecycle.js"
-import { counts, firstOf, KeptMetadata, type Row, to, toFile } from "./sql/fileRow.js"
+import { counts, firstOf, KeptChecksum, KeptMetadata, type Row, to, toFile } from "./sql/fileRow.js"
 import { float, isPostgres, Lasting, migrate as migrating, now, run } from "./SqlDatabase.js"
 
 // Sizes and times are whole numbers that every driver gives as a number, which it does not for BIGINT.
@@ -33,6 +33,7 @@ const tables = [
     key text not null unique,
     upload_id text,
     etag text,
+    checksum text,
     reason text,
     state text not null check (state in
       ('opening', 'waiting', 'completing', 'inspecting', 'finalized', 'failed', 'removing', 'removed')),
@@ -381,7 +382,9 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
           owner,
           known: outcome.state === "failed"
             ? sql`reason = ${outcome.reason}`
-            : sql`etag = ${outcome.etag ?? null}, version_id = ${outcome.versionId ?? null}`
+            : sql`etag = ${outcome.etag ?? null}, version_id = ${outcome.versionId ?? null}, checksum = ${
+              outcome.checksum === undefined ? null : Schema.encodeSync(KeptChecksum)(outcome.checksum)
+            }`
         }).pipe(kept, to("settle a file"), Effect.map(firstOf)),
       ages: ages.pipe(to("look at its clock")),
       due: (owner, leaseMillis, limit) =>

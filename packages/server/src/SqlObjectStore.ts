@@ -22,6 +22,7 @@ import * as ObjectStore from "./ObjectStore.js"
 import * as BlobStore from "./parts/blobStore.js"
 import * as SqlDatabase from "./SqlDatabase.js"
 import * as Disk from "./storage/disk.js"
+import * as NativeChecksum from "./storage/nativeChecksum.js"
 
 import { roomIn } from "./storage/room.js"
 import type * as StorageRefused from "./StorageRefused.js"
@@ -44,6 +45,7 @@ const tables = [
     content_type text,
     last_modified double precision not null,
     blobs text not null,
+    checksum text,
     upload_id text,
     sealed integer not null default 0,
     problem text
@@ -57,6 +59,7 @@ const tables = [
     etag text not null,
     blob text not null,
     size double precision not null,
+    checksum text,
     primary key (upload_id, number)
   ) without rowid`,
   // an upload ends in the statement that makes an object of it
@@ -77,6 +80,7 @@ interface ObjectRow {
   readonly content_type: string | null
   readonly last_modified: number
   readonly blobs: string
+  readonly checksum: string | null
   readonly sealed: number
   readonly problem: string | null
 }
@@ -86,6 +90,7 @@ interface PartRow {
   readonly etag: string
   readonly blob: string
   readonly size: number
+  readonly checksum: string | null
 }
 
 const blobOf = ({ name, size }: BlobStore.Blob) => ({ name: name ?? "", size })
@@ -102,9 +107,9 @@ const indexOver = (
   // before any blob goes that it is about; a seal is kept with what is settled by it
   const kept = <A>(change: Effect.Effect<A, SqlError>) => stated(Effect.zipLeft(change, lasting))
   const inserted = (object: ObjectStore.HeldObject, uploadId: string | undefined) =>
-    sql`insert into stevedore_object (key, size, etag, content_type, last_modified, blobs, upload_id)
+    sql`insert into stevedore_object (key, size, etag, content_type, last_modified, blobs, checksum, upload_id)
       values (${object.key}, ${object.size}, ${object.etag}, ${object.contentType ?? null}, ${object.lastModified},
-        ${encodeBlobs(object.blobs)}, ${uploadId ?? null})`
+        ${encodeBlobs(object.blobs)}, ${object.checksum?.value ?? null}, ${uploadId ?? null})`
   const heldOf = (row: ObjectRow) =>
     row.problem === null
       ? Effect.mapBoth(Schema.decode(Blobs)(row.blobs), {
@@ -115,7 +120,8 @@ const indexOver = (
           etag: row.etag,
           contentType: row.content_type ?? undefined,
           lastModified: row.last_modified,
-          blobs: pieces.map(({ name, size }) => blobs.open(name, size)),
+          checksum: NativeChecksum.valued(row.checksum),
+          blobs: pieces.map(blobs.open),
           isSealed: row.sealed !== 0
         })
       })
@@ -133,7 +139,8 @@ const indexOver = (
     store: (object, uploadId) =>
       kept(sql`${inserted(object, uploadId)}
         on conflict (key) do update set size = excluded.size, etag = excluded.etag, content_type = excluded.content_type,
-          last_modified = excluded.last_modified, blobs = excluded.blobs, upload_id = excluded.upload_id`),
+          last_modified = excluded.last_modified, blobs = excluded.blobs, checksum = excluded.checksum,
+          upload_id = excluded.upload_id`),
     // what cannot be read may still be replaced
     seal: (key) =>
       held(sql<ObjectRow>`update stevedore_object set sealed = (problem is null) where key = ${key} returning *`),
@@ -160,22 +167,24 @@ const indexOver = (
       ),
     parts: (uploadId, partNumber) =>
       stated(
-        sql<PartRow>`select number, etag, blob, size from stevedore_part where upload_id = ${uploadId} ${
+        sql<PartRow>`select number, etag, blob, size, checksum from stevedore_part where upload_id = ${uploadId} ${
           partNumber === undefined ? sql.literal("") : sql`and number = ${partNumber}`
         }`
       ).pipe(
         Effect.map((rows) =>
-          rows.map(({ blob, etag, number, size }) => ({
+          rows.map(({ blob, checksum, etag, number, size }) => ({
             partNumber: number,
             etag,
             size,
-            blob: blobs.open(blob, size)
+            checksum: NativeChecksum.valued(checksum),
+            blob: blobs.open({ name: blob, size })
           }))
         )
       ),
     storePart: (uploadId, { blob, etag, partNumber }) =>
-      kept(sql`insert or replace into stevedore_part (upload_id, number, etag, blob, size)
-        values (${uploadId}, ${partNumber}, ${etag}, ${blobOf(blob).name}, ${blob.size})`),
+      kept(sql`insert or replace into stevedore_part (upload_id, number, etag, blob, size, checksum)
+        values (${uploadId}, ${partNumber}, ${etag}, ${blobOf(blob).name}, ${blob.size},
+          ${blob.checksum?.value ?? null})`),
     abort: (uploadId) => kept(sql`delete from stevedore_upload where id = ${uploadId}`)
   }
 }
@@ -279,7 +288,7 @@ export const layer = (
       yield* migrating
       yield* Effect.mapError(Disk.directory(options.directory), Disk.failed)
       // what was made before 0.1.0 removes whatever it does not know from `blobs`
-      const blobs = yield* BlobStore.kept(join(options.directory, "bytes"))
+      const blobs = yield* BlobStore.kept(join(options.directory, "bytes"), NativeChecksum.crc32)
       const store = ObjectStore.make(blobs, options, indexOver(sql, blobs, yield* SqlDatabase.Lasting))
 
       const known = new Set<string>()

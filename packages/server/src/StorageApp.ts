@@ -173,8 +173,11 @@ const handle = (state: State, request: HttpServerRequest.HttpServerRequest) =>
       case "PUT": {
         const { partNumber = "", uploadId = "" } = verified.query
         const url = [key, uploadId, partNumber].join()
-        const { etag } = yield* amongFew(state, url, put(state, request, key, verified.query))
-        return HttpServerResponse.empty({ status: 200, headers: { ...options.putHeaders, etag } })
+        const { checksum, etag } = yield* amongFew(state, url, put(state, request, key, verified.query))
+        return HttpServerResponse.empty({
+          status: 200,
+          headers: { ...options.putHeaders, ...ObjectAnswer.checksumHeader(checksum), etag }
+        })
       }
       case "GET":
       case "HEAD": {

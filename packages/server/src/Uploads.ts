@@ -196,6 +196,7 @@ export const toRecord = (row: FileRow): FileRecord => ({
   status: Lifecycle.meanings[row.state].status,
   author: row.owner,
   created_at: new Date(row.createdAt).toISOString(),
+  ...(row.checksum && { checksum: row.checksum }),
   ...(row.metadata && { metadata: row.metadata })
 })
 

@@ -25,6 +25,7 @@ const event: FileEvent = {
     key: "files/acme/1",
     uploadId: undefined,
     etag: undefined,
+    checksum: undefined,
     versionId: undefined,
     reason: "5 bytes are stored, 6 were declared",
     state: "failed",

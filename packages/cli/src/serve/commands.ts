@@ -59,7 +59,7 @@ const files = ofActions({
   help:
     "Look at the files of your own service, of all tenants, by its database: list them, show one, sum up what each tenant " +
     "has, or show what waits for somebody, since when and why. rm lets one be removed by the service. " +
-    "verify compares all with the store, both ways. resend calls the hook or webhook of events again: of a file, or of " +
+    "verify compares all with the store, both ways, and with --bytes reads what is stored. resend calls the hook or webhook of events again: of a file, or of " +
     "all that rest after a day",
   examples: [
     "stevedore files ls --tenant acme --limit 20",
@@ -67,6 +67,7 @@ const files = ofActions({
     "stevedore files usage --json",
     "stevedore files rm 1kf00nQk9yfWKfsTDni8aO",
     "stevedore files verify --repair",
+    "stevedore files verify --bytes --rate 50M",
     "stevedore files stuck",
     "stevedore files resend"
   ],

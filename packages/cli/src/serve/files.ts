@@ -1,15 +1,18 @@
 /** `stevedore files`: the files of one's own service, of all tenants. */
 import * as ErrorKind from "@stevedore/core/ErrorKind"
+import * as Measure from "@stevedore/core/parts/measure"
 import * as FileAdmin from "@stevedore/server/FileAdmin"
 import * as FileAudit from "@stevedore/server/FileAudit"
 import type { FileRow } from "@stevedore/server/FileTable"
 import * as ServeSettings from "@stevedore/server/ServeSettings"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { invalid } from "../options/invalidInput.js"
+import { Output } from "../print/output.js"
 import type * as Given from "./options.js"
 import { over, printed, time } from "./rows.js"
 
@@ -122,7 +125,25 @@ export const rm = overFiles((options: Given.OfFile) =>
 export const verify = overAudit((options: Given.Verifying) =>
   Effect.gen(function*() {
     const { verify } = yield* FileAudit.FileAudit
-    const counted = yield* Stream.runFoldEffect(verify(options), 0, (count, finding) =>
+    const output = yield* Output
+    let read = { files: 0, bytes: 0, id: "" }
+    let toldAt = yield* Clock.currentTimeMillis
+    const tell = Effect.suspend(() =>
+      output.note(
+        `Read ${read.files} files, ${Measure.bytes(read.bytes)}. To go on after them: --bytes --after ${read.id}`
+      )
+    )
+    const onRead = (id: string, bytes: number) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        read = { files: read.files + 1, bytes: read.bytes + bytes, id }
+        if (now - toldAt < 10_000) return Effect.void
+        toldAt = now
+        return tell
+      })
+    const bytes = options.bytes
+      ? { after: Option.getOrUndefined(options.after), bytesPerSecond: Option.getOrUndefined(options.rate), onRead }
+      : undefined
+    const counted = yield* Stream.runFoldEffect(verify({ repair: options.repair, bytes }), 0, (count, finding) =>
       Effect.as(
         printed(options, [{ type: "finding", ...finding }], ({ repaired, subject, what, why }) => [
           repaired ? `repaired ${what}` : what,
@@ -130,7 +151,11 @@ export const verify = overAudit((options: Given.Verifying) =>
           why
         ]),
         finding.repaired ? count : count + 1
+      )).pipe(Effect.onInterrupt(() =>
+        read.files > 0 ? tell : Effect.void
       ))
-    if (counted > 0) return yield* new FilesDiffer({ findings: counted })
+    if (counted > 0) {
+      return yield* new FilesDiffer({ findings: counted })
+    }
   })
 )

@@ -3,7 +3,7 @@ import { argument, flag, option, optionalArgument, optionOr } from "../options/p
 import type { Accepted } from "../options/parameter.js"
 import type { logLevel, Own } from "../options/shared.js"
 import { ofMachine } from "../options/shared.js"
-import { called, choice, like, name, path, text, wholeNumber } from "../options/values.js"
+import { called, choice, like, name, path, size, text, wholeNumber } from "../options/values.js"
 
 export const serving = {
   host: optionOr({
@@ -123,6 +123,17 @@ export const listing = {
 
 export const verifying = {
   repair: flag({ name: "repair", help: "mend what loses nothing: what the quota of a tenant counts" }),
+  bytes: flag({ name: "bytes", help: "read what is stored, and name each file whose bytes have changed" }),
+  after: option({
+    name: "after",
+    takes: text("ID"),
+    help: "With --bytes: go on after this file, as an earlier one that was stopped has said"
+  }),
+  rate: option({
+    name: "rate",
+    takes: called("RATE", size),
+    help: "With --bytes: at most so much a second, such as 20M"
+  }),
   ...ofRows
 }
 

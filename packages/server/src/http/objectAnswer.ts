@@ -3,9 +3,14 @@
  * same one.
  */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import type { Checksum } from "@stevedore/core/Checksum"
 import * as Either from "effect/Either"
 import type * as ObjectStore from "../ObjectStore.js"
 import * as StorageRefused from "../StorageRefused.js"
+
+/** The header with the checksum of a whole, as S3 names it. @internal */
+export const checksumHeader = (checksum: Checksum | undefined): Readonly<Record<string, string>> =>
+  checksum === undefined ? {} : { [`x-amz-checksum-${checksum.algorithm}`]: checksum.value }
 
 /** Headers of what others have uploaded: a browser takes it for nothing else, and runs none of it. */
 export const inert = { "content-security-policy": "sandbox", "x-content-type-options": "nosniff" } as const
@@ -90,7 +95,7 @@ export const make = (
         // set explicitly: the platform omits a length of 0
         "content-length": String(length),
         ...(range === undefined
-          ? {}
+          ? checksumHeader(object.checksum)
           : { "content-range": `bytes ${range.offset}-${range.offset + range.length - 1}/${object.size}` })
       }
     })

@@ -20,7 +20,7 @@ const inspect = ({ hooks, store, table }: State, row: FileRow, owner: string) =>
       row.id,
       owner,
       isClean
-        ? { state: "finalized", etag: row.etag, versionId: row.versionId }
+        ? { state: "finalized", etag: row.etag, versionId: row.versionId, checksum: row.checksum }
         : { state: "failed", reason: "The file was not accepted" }
     )
     if (Option.isSome(settled)) yield* came(settled.value.state)

@@ -30,10 +30,10 @@ const outcomeOf = (
 ): Effect.Effect<Option.Option<Outcome>, StorageRefused.StorageRefused> =>
   // what is stored when this is asked is the file, whatever ends later
   store.seal(row.key).pipe(
-    Effect.map(({ etag, size, versionId }): Option.Option<Outcome> =>
+    Effect.map(({ checksum, etag, size, versionId }): Option.Option<Outcome> =>
       Option.some(
         size === row.size
-          ? { state: hooks.inspect === undefined ? "finalized" : "inspecting", etag, versionId }
+          ? { state: hooks.inspect === undefined ? "finalized" : "inspecting", etag, versionId, checksum }
           : { state: "failed", reason: `${size} bytes are stored, ${row.size} were declared` }
       )
     ),

@@ -4,6 +4,7 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import type * as Checksum from "@stevedore/core/Checksum"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -21,6 +22,8 @@ export interface Blob {
   readonly size: number
   /** What a store that outlives the process knows it by. */
   readonly name?: string | undefined
+  /** Of the bytes as they came, if the store computes one. */
+  readonly checksum?: Checksum.Checksum | undefined
   /** Fails if the bytes are not all there any more. Without it, they always are. */
   readonly check?: Effect.Effect<void, StorageRefused.StorageRefused> | undefined
   /** The `length` bytes from `offset`. Lazy, and can be run repeatedly. */
@@ -117,9 +120,10 @@ const grown = (buffer: Uint8Array, filled: number, needed: number): Uint8Array =
  * Writes a body to its end. Where the disk takes no more of it, the rest is read all the same: whoever sends is told why only
  * when he has sent it.
  */
-const writeAll = <E, R>(file: FileSystem.File, body: Body<E, R>) =>
+const writeAll = <E, R>(file: FileSystem.File, body: Body<E, R>, observe: (bytes: Uint8Array) => void) =>
   Effect.suspend((): Effect.Effect<number, E | StorageRefused.StorageRefused, R> => {
     if (body instanceof Uint8Array) {
+      observe(body)
       return Effect.mapBoth(file.writeAll(body), { onFailure: failed, onSuccess: () => body.byteLength })
     }
     let buffer: Uint8Array = new Uint8Array(0)
@@ -146,6 +150,7 @@ const writeAll = <E, R>(file: FileSystem.File, body: Body<E, R>) =>
       })
     const append = (chunk: Uint8Array): Effect.Effect<void> => {
       size += chunk.byteLength
+      observe(chunk)
       if (failure !== undefined) return Effect.void
       return filled + chunk.byteLength <= LARGEST_BUFFER_BYTES ? hold(chunk) : Effect.zipRight(flush, hold(chunk))
     }
@@ -155,11 +160,22 @@ const writeAll = <E, R>(file: FileSystem.File, body: Body<E, R>) =>
     )
   })
 
-const blobIn = (fs: FileSystem.FileSystem, folder: string, path: Path.Path, name: string, size: number): Blob => {
+/** A blob by its name. */
+export interface NamedBlob extends Pick<Blob, "checksum" | "size"> {
+  readonly name: string
+}
+
+const blobIn = (
+  fs: FileSystem.FileSystem,
+  folder: string,
+  path: Path.Path,
+  { checksum, name, size }: NamedBlob
+): Blob => {
   const file = path.join(folder, name)
   return {
     size,
     name,
+    checksum,
     check: fs.stat(file).pipe(
       Effect.mapError(Disk.unreadable),
       Effect.filterOrFail(
@@ -183,23 +199,35 @@ const writeIn = (
   folder: string,
   path: Path.Path,
   isKept: boolean,
-  writing = new Set<string>()
+  writing = new Set<string>(),
+  algorithm?: Checksum.ChecksumAlgorithm
 ): BlobStore => ({
   write: (body) =>
-    Effect.flatMap(Identifiers.recordId, (name) =>
-      Effect.scoped(
+    Effect.flatMap(Identifiers.recordId, (name) => {
+      const running = algorithm?.begin()
+      return Effect.scoped(
         fs.open(path.join(folder, name), { flag: "wx", mode: 0o600 }).pipe(
           Effect.mapError(failed),
           Effect.flatMap((file) =>
-            Effect.zipLeft(writeAll(file, body), isKept ? Effect.mapError(file.sync, failed) : Effect.void)
+            Effect.zipLeft(
+              writeAll(file, body, (bytes) => running?.update(bytes)),
+              isKept ? Effect.mapError(file.sync, failed) : Effect.void
+            )
           )
         )
       ).pipe(
-        Effect.map((size) => blobIn(fs, folder, path, name, size)),
+        Effect.map((size) =>
+          blobIn(fs, folder, path, {
+            name,
+            size,
+            checksum: algorithm && running && { algorithm: algorithm.name, value: running.value() }
+          })
+        ),
         Effect.onError(() => Effect.ignore(fs.remove(path.join(folder, name), { force: true }))),
         Effect.ensuring(Effect.sync(() => writing.delete(name))),
         (written) => Effect.suspend(() => (writing.add(name), written))
-      ))
+      )
+    })
 })
 
 /**
@@ -209,7 +237,7 @@ const writeIn = (
  */
 export interface KeptBlobs extends BlobStore {
   /** The blob of this name, which an earlier process has written. */
-  readonly open: (name: string, size: number) => Blob
+  readonly open: (blob: NamedBlob) => Blob
   /** The names of all that are there, but for those that are being written. */
   readonly names: Effect.Effect<ReadonlyArray<string>, StorageRefused.StorageRefused>
   /** Removes the blob of this name, and answers whether it did. */
@@ -218,12 +246,13 @@ export interface KeptBlobs extends BlobStore {
 
 /**
  * Blobs as files of a folder that is made if it is missing, for its owner alone, and stays. What is there at the start stays
- * too: whoever knows which names are in use removes the others.
+ * too: whoever knows which names are in use removes the others. What is written is hashed by the algorithm while it comes.
  *
  * @category constructors
  */
 export const kept = (
-  folder: string
+  folder: string,
+  algorithm: Checksum.ChecksumAlgorithm
 ): Effect.Effect<KeptBlobs, StorageRefused.StorageRefused, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -231,8 +260,8 @@ export const kept = (
     const writing = new Set<string>()
     yield* Effect.mapError(Disk.directory(folder), failed)
     return {
-      ...writeIn(fs, folder, path, true, writing),
-      open: (name, size) => blobIn(fs, folder, path, name, size),
+      ...writeIn(fs, folder, path, true, writing, algorithm),
+      open: (blob) => blobIn(fs, folder, path, blob),
       names: Effect.mapBoth(fs.readDirectory(folder), {
         onFailure: failed,
         onSuccess: (names) => names.filter((name) => !writing.has(name))

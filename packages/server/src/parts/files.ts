@@ -1,4 +1,5 @@
 /** What the service says on the wire about uploads and files, and the rules that need no state. */
+import type { Checksum } from "@stevedore/core/Checksum"
 import type { Metadata } from "@stevedore/core/Metadata"
 
 /**
@@ -27,6 +28,7 @@ export interface FileRecord {
   readonly status: "pending" | "completed" | "failed"
   readonly author: { readonly id: string; readonly name: string } | null
   readonly created_at: string
+  readonly checksum?: Checksum
   readonly metadata?: Metadata
 }
 

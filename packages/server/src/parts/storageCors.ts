@@ -43,6 +43,7 @@ const isAllowedHeader = (name: string): boolean => ALLOWED_HEADERS.includes(name
 export const EXPOSED: ReadonlyArray<string> = [
   "x-amz-request-id",
   "x-amz-server-side-encryption",
+  "x-amz-checksum-crc32",
   "Content-Range",
   "Accept-Ranges",
   "Date"

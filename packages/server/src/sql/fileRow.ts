@@ -1,4 +1,5 @@
 import type { SqlError } from "@effect/sql/SqlError"
+import { Checksum } from "@stevedore/core/Checksum"
 import * as Metadata from "@stevedore/core/Metadata"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -19,6 +20,7 @@ export interface Row {
   readonly key: string
   readonly upload_id: string | null
   readonly etag: string | null
+  readonly checksum: string | null
   readonly version_id: string | null
   readonly reason: string | null
   readonly state: FileState
@@ -36,6 +38,8 @@ export const counts = (row: string) =>
   `(${row}.state in ('opening', 'waiting', 'completing', 'inspecting', 'finalized')
     or (${row}.state = 'removing' and ${row}.settled_at = 0))`
 
+export const KeptChecksum = Schema.parseJson(Checksum)
+
 export const KeptMetadata = Schema.parseJson(Metadata.Metadata)
 
 export const toFile = (row: Row): FileRow => ({
@@ -50,6 +54,7 @@ export const toFile = (row: Row): FileRow => ({
   key: row.key,
   uploadId: row.upload_id ?? undefined,
   etag: row.etag ?? undefined,
+  checksum: row.checksum === null ? undefined : Schema.decodeSync(KeptChecksum)(row.checksum),
   versionId: row.version_id ?? undefined,
   reason: row.reason ?? undefined,
   state: row.state,

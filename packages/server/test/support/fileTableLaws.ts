@@ -109,6 +109,7 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
           ...given,
           uploadId: undefined,
           etag: undefined,
+          checksum: undefined,
           versionId: undefined,
           reason: undefined,
           settledAt: undefined
