@@ -113,6 +113,7 @@ const inDatabaseOf = <A, E extends { readonly message: string }>(
     return made.pipe(
       Layer.provideMerge(SqlFileTable.layer),
       Layer.provide(Sqlite.layer({ file: join(resolve(directory), ServeDirectory.DATABASE) })),
+      Layer.provide(ServeDirectory.layerReserve(resolve(directory))),
       Layer.mapError(({ message }) => inDirectory(`cannot use ${directory}: ${message}`))
     )
   }))
@@ -193,6 +194,7 @@ export const serve = (
       // after the tables are there
       Layer.provideMerge(SqlTokens.layer),
       Layer.provide(SqlDatabase.layerLasting(database)),
+      Layer.provide(ServeDirectory.layerReserve(directory)),
       Layer.provideMerge(Sqlite.layer({ file: database, synchronous: "normal" }))
     )
     const context = yield* Layer.build(
@@ -227,6 +229,7 @@ export const serve = (
     })
     const encoded = yield* Schema.encode(ServiceProfile.ServiceProfile)(fitting)
     yield* PrivateFiles.write(profile, `${JSON.stringify(encoded, undefined, 2)}\n`)
+    yield* ServeDirectory.reserved(directory)
     return { baseUrl: `${state.publicUrl}${prefix}`, token, profile }
   }).pipe(
     tracedForSomebody,

@@ -16,6 +16,7 @@ import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
+import { isFull } from "./storage/disk.js"
 
 /**
  * Whether statements can change several tables at once, and rows have locks. Anything else is SQLite.
@@ -52,6 +53,25 @@ export const float = (sql: SqlClient.SqlClient, value: number): Fragment =>
 export class Lasting extends Context.Reference<Lasting>()("@stevedore/server/SqlDatabase/Lasting", {
   defaultValue: (): Effect.Effect<void, SqlError> => Effect.void
 }) {}
+
+/**
+ * What gives up the room that is kept for removals, and answers whether there was any. None, unless it is provided.
+ *
+ * @category references
+ */
+export class Reserve extends Context.Reference<Reserve>()("@stevedore/server/SqlDatabase/Reserve", {
+  defaultValue: () => Effect.succeed(false)
+}) {}
+
+/**
+ * A change after which there is more room: it is made with what is kept for it, where there is none.
+ *
+ * @category combinators
+ */
+export const freeing =
+  (reserve: Effect.Effect<boolean>) =>
+  <A, R>(change: Effect.Effect<A, SqlError, R>): Effect.Effect<A, SqlError, R> =>
+    Effect.catchIf(change, isFull, (error) => Effect.if(reserve, { onTrue: () => change, onFalse: () => error }))
 
 /** Whoever comes while it runs shares the next run with all others that do. */
 const sharing = <E>(work: Effect.Effect<void, E>): Effect.Effect<void, E> => {

@@ -17,7 +17,7 @@ import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS } from "./FileTable.js"
 import * as Ages from "./life/ages.js"
 import * as Lifecycle from "./life/lifecycle.js"
 import { counts, firstOf, KeptChecksum, KeptMetadata, type Row, to, toFile } from "./sql/fileRow.js"
-import { float, isPostgres, Lasting, migrate as migrating, now, run } from "./SqlDatabase.js"
+import { float, freeing as freeingBy, isPostgres, Lasting, migrate as migrating, now, Reserve, run } from "./SqlDatabase.js"
 
 // Sizes and times are whole numbers that every driver gives as a number, which it does not for BIGINT.
 const tables = [
@@ -337,10 +337,9 @@ const agesOf = ({ now, sql }: State) =>
  *
  * @category constructors
  */
-export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> = Effect.zipWith(
-  SqlClient.SqlClient,
-  Lasting,
-  (client, lasting) => {
+export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> = Effect.map(
+  Effect.all([SqlClient.SqlClient, Lasting, Effect.map(Reserve, freeingBy)]),
+  ([client, lasting, freeing]) => {
     const state = stateOf(client.withoutTransforms())
     const { nothing, now, skipping, sql } = state
     const ages = agesOf(state)
@@ -397,15 +396,15 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
               may(state, "sweep", owner, until)
             }) order by expires_at limit ${limit} ${skipping})`,
             { owner, leaseMillis, until }
-          )).pipe(to("find what is due"), Effect.map((rows) => rows.map(toFile))),
+          )).pipe(freeing, to("find what is due"), Effect.map((rows) => rows.map(toFile))),
       removed: (id, owner) =>
         Effect.gen(function*() {
           const forgotten = yield* sql`delete from stevedore_file
             where ${ofId(id)} and (${may(state, "forget", owner)}) returning id`
           return isNotEmpty(forgotten) || isNotEmpty(yield* happen(state, "remove", ofId(id), { owner }))
-        }).pipe(kept, to("remove a file")),
+        }).pipe(freeing, kept, to("remove a file")),
       discard: (tenant, id) =>
-        happen(state, "discard", ofTenant(tenant, id), {}).pipe(kept, to("discard a file"), Effect.map(isNotEmpty)),
+        happen(state, "discard", ofTenant(tenant, id), {}).pipe(freeing, kept, to("discard a file"), Effect.map(isNotEmpty)),
       page: (tenant, { after, direction, limit }) =>
         sql<Row>`select * from stevedore_file where tenant = ${tenant} and state = 'finalized' ${
           after === undefined

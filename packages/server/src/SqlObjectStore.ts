@@ -102,7 +102,8 @@ const stated = <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.mapError(
 const indexOver = (
   sql: SqlClient.SqlClient,
   blobs: BlobStore.KeptBlobs,
-  lasting: Effect.Effect<void, SqlError>
+  lasting: Effect.Effect<void, SqlError>,
+  freeing: ReturnType<typeof SqlDatabase.freeing>
 ): ObjectStore.ObjectIndex => {
   // before any blob goes that it is about; a seal is kept with what is settled by it
   const kept = <A>(change: Effect.Effect<A, SqlError>) => stated(Effect.zipLeft(change, lasting))
@@ -144,7 +145,7 @@ const indexOver = (
     // what cannot be read may still be replaced
     seal: (key) =>
       held(sql<ObjectRow>`update stevedore_object set sealed = (problem is null) where key = ${key} returning *`),
-    remove: (key) => kept(sql`delete from stevedore_object where key = ${key}`),
+    remove: (key) => kept(freeing(sql`delete from stevedore_object where key = ${key}`)),
     upload: (uploadId) =>
       stated(
         sql<{ readonly key: string; readonly content_type: string | null }>`select key, content_type
@@ -185,7 +186,7 @@ const indexOver = (
       kept(sql`insert or replace into stevedore_part (upload_id, number, etag, blob, size, checksum)
         values (${uploadId}, ${partNumber}, ${etag}, ${blobOf(blob).name}, ${blob.size},
           ${blob.checksum?.value ?? null})`),
-    abort: (uploadId) => kept(sql`delete from stevedore_upload where id = ${uploadId}`)
+    abort: (uploadId) => kept(freeing(sql`delete from stevedore_upload where id = ${uploadId}`))
   }
 }
 
@@ -289,7 +290,8 @@ export const layer = (
       yield* Effect.mapError(Disk.directory(options.directory), Disk.failed)
       // what was made before 0.1.0 removes whatever it does not know from `blobs`
       const blobs = yield* BlobStore.kept(join(options.directory, "bytes"), NativeChecksum.crc32)
-      const store = ObjectStore.make(blobs, options, indexOver(sql, blobs, yield* SqlDatabase.Lasting))
+      const freeing = SqlDatabase.freeing(yield* SqlDatabase.Reserve)
+      const store = ObjectStore.make(blobs, options, indexOver(sql, blobs, yield* SqlDatabase.Lasting, freeing))
 
       const known = new Set<string>()
       const tell = (keys: ReadonlyArray<string>) =>
