@@ -95,16 +95,12 @@ export const privateDirectory: Effect.Effect<
 })
 
 /**
- * {@link defaultDirectory} where a newer version has written it. The command line refuses to run then.
+ * {@link defaultDirectory} where a newer version has written it. The command line does nothing then.
  *
  * @internal
  */
-export const newerDirectory: Effect.Effect<Option.Option<string>, never, FileSystem.FileSystem> = Effect.gen(
-  function*() {
-    const fs = yield* FileSystem.FileSystem
-    const found = yield* defaultDirectory
-    return Option.isSome(found) && (yield* PrivateDirectory.isNewer(fs, found.value)) ? found : Option.none()
-  }
+export const newerDirectory = Effect.flatMap(defaultDirectory, (found) =>
+  Effect.promise(async () => Option.isSome(found) && await PrivateDirectory.isNewer(found.value) ? found.value : "")
 )
 
 /**

@@ -72,7 +72,7 @@ export interface Serving {
 }
 
 // without the URL: it holds a password
-const databaseFailed = (cause: unknown) =>
+const databaseFailed = (cause: Error) =>
   new ServeFailed({
     option: "STEVEDORE_SERVE_DATABASE_URL",
     problem: `the database cannot be used (${

@@ -36,6 +36,7 @@ import * as Sqlite from "./Sqlite.js"
 import * as SqlObjectStore from "./SqlObjectStore.js"
 import * as SqlTokens from "./SqlTokens.js"
 import * as PrivateFiles from "./storage/disk.js"
+import * as Room from "./storage/room.js"
 import * as StorageApp from "./StorageApp.js"
 import * as Sweeper from "./Sweeper.js"
 import * as Tokens from "./Tokens.js"
@@ -113,7 +114,7 @@ const inDatabaseOf = <A, E extends { readonly message: string }>(
     return made.pipe(
       Layer.provideMerge(SqlFileTable.layer),
       Layer.provide(Sqlite.layer({ file: join(resolve(directory), ServeDirectory.DATABASE) })),
-      Layer.provide(ServeDirectory.layerReserve(resolve(directory))),
+      Layer.provide(Layer.succeed(SqlDatabase.Reserve, Room.giveUp(resolve(directory)))),
       Layer.mapError(({ message }) => inDirectory(`cannot use ${directory}: ${message}`))
     )
   }))
@@ -194,7 +195,7 @@ export const serve = (
       // after the tables are there
       Layer.provideMerge(SqlTokens.layer),
       Layer.provide(SqlDatabase.layerLasting(database)),
-      Layer.provide(ServeDirectory.layerReserve(directory)),
+      Layer.provide(Layer.succeed(SqlDatabase.Reserve, Room.giveUp(directory))),
       Layer.provideMerge(Sqlite.layer({ file: database, synchronous: "normal" }))
     )
     const context = yield* Layer.build(
@@ -229,7 +230,7 @@ export const serve = (
     })
     const encoded = yield* Schema.encode(ServiceProfile.ServiceProfile)(fitting)
     yield* PrivateFiles.write(profile, `${JSON.stringify(encoded, undefined, 2)}\n`)
-    yield* ServeDirectory.reserved(directory)
+    yield* Room.keep(directory)
     return { baseUrl: `${state.publicUrl}${prefix}`, token, profile }
   }).pipe(
     tracedForSomebody,

@@ -16,6 +16,7 @@ import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
+import { errorCode } from "./base/errorCode.js"
 import { isFull } from "./storage/disk.js"
 
 /**
@@ -129,11 +130,12 @@ export const layerLasting = (file: string): Layer.Layer<never, never, FileSystem
   )
 
 // its statements would be those of SQLite
-const unknownDialect = (name: string) =>
-  new Migrator.MigrationError({
-    reason: "failed",
-    message: `The database is ${name}: only PostgreSQL and SQLite can be used`
-  })
+const unknownDialect = new Migrator.MigrationError({
+  reason: "failed",
+  message: "only PostgreSQL and SQLite can be used"
+})
+
+const noRows = Effect.succeed([])
 
 const writtenByNewer = new Migrator.MigrationError({
   reason: "bad-state",
@@ -156,26 +158,18 @@ export const migrate = (options: {
       table: options.table,
       loader: Migrator.fromRecord(options.migrations)
     })
-    const refusingNewer = Effect.gen(function*() {
-      const found = isPostgres(sql)
-        ? yield* sql`select 1 from pg_tables where tablename = ${options.table}
-            and schemaname = any(current_schemas(false))`
-        : yield* sql`select 1 from sqlite_master where name = ${options.table}`
-      if (found.length === 0) return
-      const newer = yield* sql`select 1 from ${sql(options.table)}
-        where migration_id > ${float(sql, Object.keys(options.migrations).length)}`
-      if (newer.length > 0) return yield* writtenByNewer
-    })
+    const refusingNewer = sql`select 1 from ${sql(options.table)}
+      where migration_id > ${float(sql, Object.keys(options.migrations).length)}`.pipe(
+      Effect.catchIf((error) => /42P01|no such table/.test(`${errorCode(error)} ${error.message}`), () => noRows),
+      Effect.filterOrFail((newer) => newer.length === 0, () => writtenByNewer)
+    )
     return Effect.asVoid(sql.onDialectOrElse({
       // of several that begin at once on an empty database, one makes the tables, and the others find them
       pg: () =>
         Effect.zipRight(refusingNewer, Effect.retry(migrating, { schedule: Schedule.spaced("200 millis"), times: 5 })),
       // one write to the disk for a statement instead of several, which the file remembers
-      sqlite: () => Effect.all([refusingNewer, sql.unsafe("pragma journal_mode = wal"), migrating]),
-      mysql: () => unknownDialect("MySQL"),
-      mssql: () => unknownDialect("Microsoft SQL Server"),
-      clickhouse: () => unknownDialect("ClickHouse"),
-      orElse: () => unknownDialect("of an unknown kind")
+      sqlite: () => refusingNewer.pipe(Effect.zipRight(sql.unsafe("pragma journal_mode = wal")), Effect.zipRight(migrating)),
+      orElse: () => unknownDialect
     }))
   })
 

@@ -49,6 +49,8 @@ const connected = (file: string) =>
     (database) => Effect.sync(() => database.close())
   )
 
+type Values = ReadonlyArray<unknown>
+
 interface Prepared {
   readonly statement: Database.Statement
   readonly isReader: boolean
@@ -72,12 +74,11 @@ const running = (database: Database.Database) => {
     if (known !== undefined) return known
     const statement = database.prepare(text)
     const made = { statement, isReader: statement.reader, isWrite: writes.test(text) }
-    const [oldest] = kept.keys()
-    if (oldest !== undefined && kept.size >= MOST_PREPARED) kept.delete(oldest)
+    if (kept.size >= MOST_PREPARED) kept.clear()
     kept.set(text, made)
     return made
   }
-  const rows = ({ isReader, statement }: Prepared, values: ReadonlyArray<unknown>, isRaw: boolean) => {
+  const rows = ({ isReader, statement }: Prepared, values: Values, isRaw: boolean) => {
     // it has no booleans
     const parameters = values.map((value) => typeof value === "boolean" ? Number(value) : value)
     if (isReader) return statement.raw(isRaw).all(parameters)
@@ -90,7 +91,7 @@ const running = (database: Database.Database) => {
   }
   return {
     undone,
-    alone: (text: string, values: ReadonlyArray<unknown>, isRaw: boolean) => {
+    alone: (text: string, values: Values, isRaw: boolean) => {
       const one = prepared(text)
       try {
         if (one.isWrite) database.exec("begin immediate")
@@ -105,7 +106,7 @@ const running = (database: Database.Database) => {
         undone()
       }
     },
-    within: (text: string, values: ReadonlyArray<unknown>, isRaw: boolean) => {
+    within: (text: string, values: Values, isRaw: boolean) => {
       // as SQLite itself does where a write has no room
       if (!database.inTransaction) throw new Error("The transaction was rolled back")
       return rows(prepared(text), values, isRaw)
@@ -113,11 +114,7 @@ const running = (database: Database.Database) => {
   }
 }
 
-type Execute = (
-  text: string,
-  values: ReadonlyArray<unknown>,
-  isRaw?: boolean
-) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
+type Execute = (text: string, values: Values, isRaw?: boolean) => Effect.Effect<Values, SqlError>
 
 const connectionOf = (execute: Execute, executeUnprepared: Execute): Connection => ({
   execute: (text, values) => execute(text, values),
@@ -147,7 +144,7 @@ export const make = (
     const turn = Effect.unsafeMakeSemaphore(1)
     let isTaken = false
     const execute: Execute = (text, values, isRaw = false) => {
-      const inTurn: Effect.Effect<ReadonlyArray<unknown>, SqlError> = Effect.flatten(
+      const inTurn: Effect.Effect<Values, SqlError> = Effect.flatten(
         // one step: no transaction begins between the look and the statement
         attempt(() => isTaken ? turn.withPermits(1)(inTurn) : Effect.succeed(alone(text, values, isRaw)))
       )
@@ -160,18 +157,16 @@ export const make = (
       (text, values) =>
         text === BEGIN ? Effect.as(begun, []) : text === "" ? Effect.succeed([]) : executeWithin(text, values)
     )
-    const ended = Effect.suspend(() => {
-      isTaken = false
-      return Effect.zipRight(Effect.ignore(attempt(undone)), turn.release(1))
-    })
-    const taken = Effect.uninterruptibleMask((restore) =>
-      Effect.zipRight(
-        restore(turn.take(1)),
-        Effect.suspend(() => {
-          isTaken = true
-          return Effect.as(Effect.addFinalizer(() => ended), transaction)
+    const taken = Effect.acquireRelease(
+      Effect.map(turn.take(1), () => {
+        isTaken = true
+        return transaction
+      }),
+      () =>
+        Effect.flatMap(Effect.ignore(attempt(undone)), () => {
+          isTaken = false
+          return turn.release(1)
         })
-      )
     )
 
     yield* execute(`pragma synchronous = ${synchronous}`, [])

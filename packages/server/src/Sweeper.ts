@@ -154,9 +154,13 @@ const steady = <E, R>(what: string, effect: Effect.Effect<unknown, E, R>): Effec
 
 /** After a round that has done something, the next one at once: of all that are under way, one goes on so. */
 const goingOn = <E, R>(round: Effect.Effect<number, E, R>) => {
-  const turn = Effect.unsafeMakeSemaphore(1)
-  const onward = turn.withPermitsIfAvailable(1)(Effect.repeat(round, { while: (done) => done > 0 }))
-  return Effect.flatMap(round, (done) => done > 0 ? onward : Effect.succeedNone)
+  let isOn = false
+  const onward: Effect.Effect<void, E, R> = Effect.flatMap(round, (done) => done > 0 ? onward : Effect.void)
+  return Effect.flatMap(round, (done) => {
+    if (done === 0 || isOn) return Effect.void
+    isOn = true
+    return Effect.ensuring(onward, Effect.sync(() => (isOn = false)))
+  })
 }
 
 /**

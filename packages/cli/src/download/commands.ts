@@ -1,6 +1,6 @@
 /** `stevedore download`: the help about it. */
 import * as Effect from "effect/Effect"
-import { make, remembers } from "../options/command.js"
+import { make, remembering, runs } from "../options/command.js"
 import { downloading } from "./options.js"
 
 const download = make({
@@ -14,7 +14,7 @@ const download = make({
     "stevedore download --files-from ids.txt --directory recordings"
   ],
   accepts: downloading,
-  run: remembers(Effect.all(downloading), () => import("./download.js"), ({ runAny }) => runAny)
+  run: runs(Effect.all(downloading), () => import("./download.js"), ({ runAny }) => remembering(runAny))
 })
 
 export const commands = { download }

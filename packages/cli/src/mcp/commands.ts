@@ -1,6 +1,6 @@
 /** `stevedore mcp`: what it accepts, and the help about it. */
 import * as Effect from "effect/Effect"
-import { make, remembers } from "../options/command.js"
+import { make, remembering, runs } from "../options/command.js"
 import { serving } from "./options.js"
 
 const mcp = make({
@@ -15,7 +15,7 @@ const mcp = make({
     "stevedore mcp --root ~/interviews --root /mnt/archive --allow-downloads ~/transcripts"
   ],
   accepts: serving,
-  run: remembers(Effect.all(serving), () => import("./server.js"), ({ serve }) => serve)
+  run: runs(Effect.all(serving), () => import("./server.js"), ({ serve }) => remembering(serve))
 })
 
 export const commands = { mcp }

@@ -1,7 +1,6 @@
 /** A command: what it accepts, what the help says about it, and what it does, loaded when it runs. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type { Output } from "../print/output.js"
 import * as Shared from "./apply.js"
@@ -100,20 +99,14 @@ export const runs = <Options extends Shared.SharedOptions, E, R, Module, A, E2, 
     (given) => Shared.apply(given, Effect.flatMap(Effect.promise(load), (module) => programOf(module)(given)))
   )
 
-/** The same for a command that remembers what it does: it does nothing over what a newer version has written. */
-export const remembers = <Options extends Shared.SharedOptions, E, R, Module, A, E2, R2>(
-  options: Effect.Effect<Options, E, R>,
-  load: () => Promise<Module>,
-  programOf: (module: Module) => (options: Options) => Effect.Effect<A, E2, R2>
-) =>
-  runs(
-    options,
-    () => Promise.all([load(), import("@stevedore/node/DiskLedger")]),
-    ([module, { newerDirectory }]) => (given) =>
-      Effect.flatMap(newerDirectory, (found) =>
-        Option.isSome(found)
-          ? invalid(found.value, "was written by a newer version of Stevedore: use that one")
-          : programOf(module)(given))
+/** What a command does that remembers it: nothing over what a newer version has written. */
+export const remembering = <Given, A, E, R>(program: (given: Given) => Effect.Effect<A, E, R>) => (given: Given) =>
+  Effect.flatMap(
+    Effect.flatMap(Effect.promise(() => import("@stevedore/node/DiskLedger")), (ledger) => ledger.newerDirectory),
+    (found): Effect.Effect<A, E | InvalidInput, R> =>
+      found === ""
+        ? program(given)
+        : invalid(found, "was written by a newer version of Stevedore: use that one")
   )
 
 /** An argument as it stands in a usage: `PATH...`, `[PATH]`. */

@@ -1,6 +1,6 @@
 /** The commands about uploads: the help about them. */
 import * as Effect from "effect/Effect"
-import { make, remembers } from "../options/command.js"
+import { make, remembering, runs } from "../options/command.js"
 import { finished, limiting, unfinished, uploading } from "./options.js"
 
 const upload = make({
@@ -23,7 +23,7 @@ const upload = make({
     "--update": "what has not changed is not uploaded again",
     "--ignore-existing": "what has not changed is not uploaded again"
   },
-  run: remembers(Effect.all(uploading), () => import("./upload.js"), ({ run }) => run)
+  run: runs(Effect.all(uploading), () => import("./upload.js"), ({ run }) => remembering(run))
 })
 
 const uploads = make({
@@ -34,7 +34,7 @@ const uploads = make({
     "file of an interrupted one again to resume it",
   examples: ["stevedore uploads", "stevedore uploads --forget 5f0c2a9be1d04477"],
   accepts: unfinished,
-  run: remembers(Effect.all(unfinished), () => import("./unfinished.js"), ({ run }) => run)
+  run: runs(Effect.all(unfinished), () => import("./unfinished.js"), ({ run }) => remembering(run))
 })
 
 const uploaded = make({
@@ -45,7 +45,7 @@ const uploaded = make({
     "as they have not changed",
   examples: ["stevedore uploaded recordings/", "stevedore uploaded --forget recordings/one.wav"],
   accepts: finished,
-  run: remembers(Effect.all(finished), () => import("./uploaded.js"), ({ run }) => run)
+  run: runs(Effect.all(finished), () => import("./uploaded.js"), ({ run }) => remembering(run))
 })
 
 const limit = make({
@@ -56,7 +56,7 @@ const limit = make({
     "the command ends",
   examples: ["stevedore limit", "stevedore limit 5M", "stevedore limit off"],
   accepts: limiting,
-  run: remembers(Effect.all(limiting), () => import("./limit.js"), ({ run }) => run)
+  run: runs(Effect.all(limiting), () => import("./limit.js"), ({ run }) => remembering(run))
 })
 
 export const commands = { upload, uploads, uploaded, limit }

@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { untilLetGo, untilOpened } from "../file/heldFile.js"
 import { isMissing, systemError } from "../file/platformError.js"
@@ -56,11 +57,9 @@ const aside = "temporary"
 /** What the directory has, counted from 0.1.0 on. Greater is newer, and nothing is known of it. */
 const FORMAT = 1
 
-export const isNewer = (fs: FileSystem.FileSystem, directory: string): Effect.Effect<boolean> =>
-  untilOpened(fs.readFileString(join(directory, ".format"))).pipe(
-    Effect.map((format) => Number(format) > FORMAT),
-    Effect.orElseSucceed(() => false)
-  )
+// each command of the command line asks: a promise is the fewest steps
+export const isNewer = (directory: string): Promise<boolean> =>
+  readFile(join(directory, ".format"), "utf8").then((format) => Number(format) > FORMAT, () => false)
 
 // How old the remains of a killed process must be to be removed. No process takes this long to write one small file.
 const longestWrite = Duration.toMillis("1 hour")
@@ -83,9 +82,11 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
   Effect.gen(function*() {
     const user = process.platform === "win32" ? undefined : process.geteuid?.()
 
-    const newer = yield* Effect.cached(isNewer(fs, directory))
-    const inspected = Effect.flatMap(Effect.zip(fs.stat(directory), newer), ([info, isNewer]) => {
-      const problem = problemOf(info, user) ?? (isNewer ? "it was written by a newer version: use that one" : undefined)
+    const newer = (yield* Effect.promise(() => isNewer(directory)))
+      ? "it was written by a newer version: use that one"
+      : undefined
+    const inspected = Effect.flatMap(fs.stat(directory), (info) => {
+      const problem = problemOf(info, user) ?? newer
       return problem === undefined
         ? Effect.void
         : Effect.fail(systemError("PermissionDenied", { method: "stat", path: directory, description: problem }))
@@ -109,10 +110,10 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
       Effect.zipRight(inspected),
       // of a repository around it, nothing here is part: it holds pre-signed URLs
       Effect.zipRight(
-        Effect.forEach(
-          [[".gitignore", "*\n"], [".format", `${FORMAT}\n`]] as const,
-          ([name, text]) => Effect.ignore(fs.writeFileString(join(directory, name), text, { flag: "wx", mode: fileMode }))
-        )
+        Effect.ignore(fs.writeFileString(join(directory, ".gitignore"), "*\n", { flag: "wx", mode: fileMode }))
+      ),
+      Effect.zipRight(
+        Effect.ignore(fs.writeFileString(join(directory, ".format"), `${FORMAT}\n`, { flag: "wx", mode: fileMode }))
       ),
       Effect.zipRight(Effect.suspend(() => DurableFile.syncNamesUpTo(fs, directory)))
     )

@@ -8,10 +8,11 @@ import { isReason } from "../../src/file/platformError.js"
 import * as PrivateDirectory from "../../src/ledger/privateDirectory.js"
 import * as Temporary from "../support/temporary.js"
 
-const withFile = (mode: number) =>
+const withFile = (mode: number, format = "1") =>
   Effect.gen(function*() {
     const path = yield* Temporary.directory
     yield* Effect.promise(() => Fs.writeFile(join(path, "file"), "x"))
+    yield* Effect.promise(() => Fs.writeFile(join(path, ".format"), format))
     yield* Effect.promise(() => Fs.chmod(path, mode))
     return { path, directory: yield* PrivateDirectory.make(yield* FileSystem.FileSystem, path) }
   })
@@ -22,8 +23,7 @@ describe.skipIf(process.platform === "win32")("privateDirectory", () => {
   const refused = [["others can enter", 0o755, "1"], ["a newer version has written", 0o700, "2\n"]] as const
   it.scopedLive.each(refused)("that %s is neither written to nor read", ([_, mode, format]) =>
     Effect.gen(function*() {
-      const { directory, path } = yield* withFile(mode)
-      yield* Effect.promise(() => Fs.writeFile(join(path, ".format"), format))
+      const { directory, path } = yield* withFile(mode, format)
       const uses = [
         directory.checked,
         directory.writeAside("y"),

@@ -1,5 +1,7 @@
 import * as Predicate from "effect/Predicate"
 
+const unknown = "unknown reason"
+
 /**
  * The first code in a chain of causes, such as `ECONNREFUSED`, or `28P01` of PostgreSQL. Nothing else of the chain is kept:
  * it may hold a password or a signature.
@@ -9,12 +11,11 @@ export const errorCode = (error: unknown): string =>
     ? error.code
     : Predicate.hasProperty(error, "cause") && error.cause !== undefined
     ? errorCode(error.cause)
-    : "unknown reason"
+    : unknown
 
-/** The same, and the last words of the chain where it has no code: for what is said of a database, whose URL they may not have. */
-export const reasonOf = (error: unknown): string => {
+/** The same, or the words of a database where it gives no code: they have nothing of its URL. */
+export const reasonOf = (error: Error): string => {
   const code = errorCode(error)
-  if (code !== "unknown reason" || !Predicate.hasProperty(error, "message")) return code
-  if (Predicate.hasProperty(error, "cause") && error.cause instanceof Error) return reasonOf(error.cause)
-  return /:\/\//.test(`${error.message}`) ? code : `${error.message}`
+  if (code !== unknown) return code
+  return error.cause instanceof Error ? error.cause.message : error.message
 }

@@ -2,15 +2,12 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import { hostname } from "node:os"
 import { errorCode } from "../base/errorCode.js"
-import * as SqlDatabase from "../SqlDatabase.js"
 import * as Sqlite from "../Sqlite.js"
 import * as PrivateFiles from "../storage/disk.js"
-import { removalsIn } from "../storage/room.js"
+import * as Room from "../storage/room.js"
 import { ServeFailed } from "./listening.js"
 
 export const failed = (problem: string) => new ServeFailed({ option: "directory", problem })
@@ -40,36 +37,6 @@ const file = (path: string) =>
       )
   )
 
-const reserveIn = (directory: string) => Effect.map(Path.Path, ({ join }) => join(directory, "reserve"))
-
-/** Gives up the room that is kept for removals, and answers whether there was any. */
-const given = (directory: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    return Option.isSome(yield* Effect.option(fs.remove(yield* reserveIn(directory))))
-  })
-
-/** Keeps room for removals, as much as there is, until the scope closes and after it. */
-export const reserved = (directory: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const file = yield* fs.open(yield* reserveIn(directory), { flag: "a", mode: PrivateFiles.FILE })
-    const { size } = yield* file.stat
-    yield* file.writeAll((yield* removalsIn(directory)).subarray(Number(size)))
-  }).pipe(
-    Effect.scoped,
-    Effect.ignore,
-    (kept) => Effect.zipRight(kept, Effect.forkScoped(Effect.schedule(kept, Schedule.spaced("5 seconds"))))
-  )
-
-/** What removals may use of the directory where its disk is full. */
-export const layerReserve = (directory: string) =>
-  Layer.effect(
-    SqlDatabase.Reserve,
-    Effect.map(Effect.context<FileSystem.FileSystem | Path.Path>(), (context) =>
-      Effect.provide(given(directory), context))
-  )
-
 /**
  * An exclusive lock of SQLite's, which the kernel ends with the process that has it: it holds between containers of one host,
  * and what a dead process has left is no lock.
@@ -90,7 +57,7 @@ const locked = (directory: string) =>
           : failed(`cannot lock ${directory} (${errorCode(error)})`))
     )
     // a start needs room too
-    yield* given(directory)
+    yield* Room.giveUp(directory)
     yield* PrivateFiles.write(holder, `process ${process.pid} on ${hostname()}`)
   })
 

@@ -203,9 +203,9 @@ describe("what is in the directory", () => {
   )
 
   it.effect.each([
-    ["a newer version of Stevedore", { format: "2\n" }],
-    ["before version 0.1.0", { "stevedore.db": "" }]
-  ])("was written by %s: it is refused, and nothing is touched", ([by, files]) =>
+    { by: "by a newer version of Stevedore", files: { format: "2\n" } },
+    { by: "before version 0.1.0", files: { "stevedore.db": "" } }
+  ])("was written $by: it is refused, and nothing is touched", ({ by, files }) =>
     within((folder, fs) =>
       Effect.gen(function*() {
         yield* fs.makeDirectory(`${folder}/data`, { mode: 0o755 })
