@@ -1,5 +1,6 @@
 /** What the service can respond with, as typed errors. */
 import * as Either from "effect/Either"
+import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { printable } from "./base/text.js"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
@@ -173,7 +174,11 @@ export class RateLimited extends TaggedError<RateLimited>()("RateLimited", {
   override get message(): string {
     return `The service's rate limit is reached for ${this.operation} (${describe(this)}${
       Recovery.describeWait(this)
-    }). Wait that long, or make fewer calls at once.`
+    }). ${
+      this.retryAfter !== undefined && Duration.toSeconds(this.retryAfter) > 60
+        ? "After a minute, one call looks whether that still holds; until then, none is sent."
+        : "Wait that long, or make fewer calls at once."
+    }`
   }
 }
 

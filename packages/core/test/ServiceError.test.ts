@@ -73,6 +73,9 @@ describe("ServiceError", () => {
   it("a rate limit says how long to wait", () => {
     const error = new ServiceError.RateLimited({ ...answer, status: 429, retryAfter: Duration.seconds(30) })
     assert.include(error.message, "asks to wait 30s")
+    assert.include(error.message, "Wait that long")
+    const far = new ServiceError.RateLimited({ ...answer, status: 429, retryAfter: Duration.seconds(1_000_000_000) })
+    assert.include(far.message, "asks to wait 31 years). After a minute, one call looks whether that still holds")
   })
 
   it("a response of the wrong shape names the place in it", () => {

@@ -42,5 +42,15 @@ describe("Measure", () => {
     assert.strictEqual(Measure.duration(Duration.millis(250.4)), "250ms")
     assert.strictEqual(Measure.duration(Duration.millis(1400)), "1s")
     assert.strictEqual(Measure.duration(Duration.infinity), "forever")
+    assert.strictEqual(Measure.duration(Duration.hours(47)), "1d 23h")
+    assert.strictEqual(Measure.duration(Duration.hours(49)), "2 days")
+    assert.strictEqual(Measure.duration(Duration.seconds(1_000_000_000)), "31 years")
+  })
+
+  it.prop("a duration has four short words at most, whatever it is", { nanos: FastCheck.bigInt(0n, 10n ** 30n) }, ({ nanos }) => {
+    assert.match(
+      Measure.duration(Duration.nanos(nanos)),
+      /^(?:\d{1,3}ms|(?:1d ?)?(?:\d{1,2}h ?)?(?:\d{1,2}m ?)?(?:\d{1,2}s)?|\d{1,3} days|\d+ years|0)$/
+    )
   })
 })
