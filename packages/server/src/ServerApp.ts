@@ -21,6 +21,8 @@ import { prefixOf } from "./base/text.js"
 import type { FileStoreService } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
 import type { FileRow, FileTableService } from "./FileTable.js"
+import * as Lifecycle from "./life/lifecycle.js"
+import { answered, orElseFail, unknownFile } from "./life/refusals.js"
 import { FileTable } from "./FileTable.js"
 import * as ApiRequest from "./http/apiRequest.js"
 import * as FileList from "./http/fileList.js"
@@ -226,7 +228,16 @@ const complete = (state: State): Endpoint => (who, request, id) =>
 
 const completeLarge = (state: State): Endpoint => (who, request, id) =>
   Effect.gen(function*() {
-    const listed = yield* ApiRequest.parseCompleteLarge(yield* textOf(state, request), state.profile.fields)
+    const text = yield* textOf(state, request)
+    // before its list is read
+    yield* orElseFail(
+      Effect.map(
+        answered(state.table.find(who.tenant, id)),
+        Option.filter((row) => Lifecycle.meanings[row.state].complete !== "unknown")
+      ),
+      unknownFile
+    )
+    const listed = yield* ApiRequest.parseCompleteLarge(text, state.profile.fields)
     return yield* completed(state, who, id, listed)
   })
 

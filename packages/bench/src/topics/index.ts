@@ -5,6 +5,7 @@ import { bundle } from "./bundle.js"
 import { command } from "./command.js"
 import { download } from "./download.js"
 import { effect4 } from "./effect4.js"
+import { hostile } from "./hostile.js"
 import { latency } from "./latency.js"
 import { lists } from "./lists.js"
 import { memory } from "./memory.js"
@@ -30,6 +31,7 @@ export const topics: ReadonlyArray<Topic> = [
   lists,
   server,
   serve,
+  hostile,
   startup,
   memory,
   bundle,

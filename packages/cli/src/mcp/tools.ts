@@ -65,13 +65,16 @@ const unknownOf = (what: string, given: string, names: ReadonlyArray<string>): s
   return `There is no ${what} ${name}${Option.getOrElse(meant, () => "")}`
 }
 
+/** So many problems of a call are told. */
+const mostSaid = 4
+
 const tool = <A, I>(
   does: "reads" | "begins" | "stops",
   description: string,
   input: Schema.Schema<A, I>,
   run: Run<A>
 ): Tool => {
-  const decode = Schema.decodeUnknownEither(input, { errors: "all" })
+  const decode = Schema.decodeUnknownEither(input)
   const names = SchemaAST.getPropertySignatures(input.ast).map(({ name }) => String(name))
   const { properties = {}, required = [] } = { properties: {}, required: [], ...JSONSchema.make(input) }
   const next = names.length === 0
@@ -88,13 +91,14 @@ const tool = <A, I>(
       // some clients send what a model leaves out as null
       const given = Record.filter(args, (value) => value !== null)
       const unknown = Object.keys(given).filter((name) => !names.includes(name))
-      const wrong = unknown.map((name) => unknownOf("argument", name, names))
-      const decoded = decode(given)
+      const wrong = unknown.slice(0, mostSaid).map((name) => unknownOf("argument", name, names))
+      const isLong = Object.values(given).some((value) => Array.isArray(value) && value.length > 100)
+      const decoded = decode(given, { errors: isLong ? "first" : "all" })
       if (Either.isRight(decoded) && wrong.length === 0) return run(decoded.right, call)
       const issues = Either.isRight(decoded)
         ? []
         : ParseResult.ArrayFormatter.formatErrorSync(decoded.left).map(issueOf)
-      return refused([...wrong, ...issues].slice(0, 4).join("; "), next)
+      return refused([...wrong, ...issues].slice(0, mostSaid).join("; "), next)
     }
   }
 }

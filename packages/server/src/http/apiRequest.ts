@@ -3,8 +3,10 @@ import * as Metadata from "@stevedore/core/Metadata"
 import type * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import { charactersIn } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { isHeaderValue } from "../base/text.js"
 import type { Declaration } from "../parts/files.js"
@@ -22,15 +24,16 @@ const mostParts = 10_000
 type Names = ServiceProfile.ServiceProfile["fields"]
 
 const Name = Schema.NonEmptyString.pipe(
-  Schema.filter((name) => charactersIn(name) <= 1024 || "Expected a name of at most 1024 characters"),
+  Schema.filter((name) => (name.length <= 2048 && charactersIn(name) <= 1024) || "Expected a name of at most 1024 characters"),
   // PostgreSQL has no place for it
   Schema.filter((name) => !name.includes("\0") || "Expected no character U+0000")
 )
 
 // a header of each download
 const MediaType = Schema.String.pipe(
-  Schema.maxLength(255),
-  Schema.filter((type) => isHeaderValue(type) || "Expected visible characters of ASCII, such as text/plain")
+  Schema.filter((type) =>
+    (type.length <= 255 && isHeaderValue(type)) || "Expected at most 255 visible characters of ASCII, such as text/plain"
+  )
 )
 
 const Fields = (largest: number) =>
@@ -48,31 +51,41 @@ const MultipartBody = Schema.Struct({
   parts: Schema.optional(Schema.Int.pipe(Schema.between(1, mostParts)))
 })
 
-const CompleteBody = ({ completeEtag, completePartNumber, completeParts }: Names) =>
+const CompleteBody = ({ completeParts }: Names) =>
   Schema.Struct({
     uploadId: Schema.propertySignature(Schema.NonEmptyString).pipe(Schema.fromKey("upload_id")),
-    parts: Schema.propertySignature(
-      Schema.Array(Schema.Struct({
-        partNumber: Schema.propertySignature(Schema.Int.pipe(Schema.positive())).pipe(
-          Schema.fromKey(completePartNumber)
-        ),
-        etag: Schema.propertySignature(Schema.NonEmptyString).pipe(Schema.fromKey(completeEtag))
-      })).pipe(Schema.minItems(1))
-    ).pipe(Schema.fromKey(completeParts))
+    parts: Schema.propertySignature(Schema.Array(Schema.Unknown).pipe(Schema.minItems(1))).pipe(
+      Schema.fromKey(completeParts)
+    )
   })
 
-const Json = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+const Part = ({ completeEtag, completePartNumber }: Names) =>
+  Schema.Struct({
+    partNumber: Schema.propertySignature(Schema.Int.pipe(Schema.positive())).pipe(Schema.fromKey(completePartNumber)),
+    etag: Schema.propertySignature(Schema.NonEmptyString).pipe(Schema.fromKey(completeEtag))
+  })
+
+/** A part that is right, as nearly all are: a Schema would take a second of ten thousand. */
+const rightPart = (part: unknown, { completeEtag, completePartNumber }: Names) => {
+  const { [completeEtag]: etag, [completePartNumber]: partNumber } = Predicate.isReadonlyRecord(part) ? part : {}
+  return typeof partNumber === "number" && Number.isSafeInteger(partNumber) && partNumber > 0 &&
+      typeof etag === "string" && etag !== ""
+    ? [{ partNumber, etag }]
+    : []
+}
 
 // Throws on a value that it cannot format, such as a deeply nested one.
 const issuesOf = Option.liftThrowable(ParseResult.ArrayFormatter.formatErrorSync)
 
 const invalid =
-  (rename: (field: string) => string) => (error: ParseResult.ParseError): ServiceRefused.ServiceRefused => {
-    const issues = Option.getOrElse(issuesOf(error), () => []).slice(0, mostIssues).map(({ message, path }) => ({
+  (rename: (field: string) => string) => (...errors: ReadonlyArray<ParseResult.ParseError>): ServiceRefused.ServiceRefused => {
+    const found = errors.flatMap((error) => Option.getOrElse(issuesOf(error), () => []))
+    const issues = found.slice(0, mostIssues).map(({ message, path }) => ({
       code: "ValidationError",
       title: ServiceRefused.titles.ValidationError,
-      message,
-      path: path.map((field, depth) => depth === 0 ? rename(String(field)) : String(field)).join(".")
+      // it repeats what was sent
+      message: message.slice(0, longestText),
+      path: path.map((field, depth) => depth === 0 ? rename(String(field)) : String(field)).join(".").slice(0, longestText)
     }))
     const [first, ...others] = issues
     return first === undefined
@@ -82,17 +95,50 @@ const invalid =
 
 const same = (field: string): string => field
 
-// its own fields: a decoded `__proto__` would be where other fields are looked for
+/** Whether a body is no deeper and has no more values than any that is right, counted before anything is made of it. */
+const isBounded = (text: string): boolean => {
+  let depth = 0
+  let values = 0
+  let isText = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === "\"") isText = !isText
+    else if (isText) at += character === "\\" ? 1 : 0
+    else if (character === "]" || character === "}") depth -= 1
+    else if (character === "[" || character === "{" || character === ",") {
+      values += 1
+      depth += character === "," ? 0 : 1
+      if (depth > deepest || values > mostValues) return false
+    }
+  }
+  return true
+}
+
 const parseObject = (text: string) =>
-  Effect.mapBoth(Schema.decodeUnknown(Json)(text), {
-    onFailure: () => ServiceRefused.invalid("", "The body must be a JSON object"),
-    onSuccess: (wire) => Object.fromEntries(Object.entries(wire))
-  })
+  isBounded(text)
+    ? Effect.try((): unknown => JSON.parse(text)).pipe(
+      Effect.filterOrFail(Predicate.isReadonlyRecord),
+      Effect.mapError(() => ServiceRefused.invalid("", "The body must be a JSON object"))
+    )
+    : Effect.fail(ServiceRefused.invalid("", `Expected at most ${mostValues} values, and ${deepest} levels of them`))
+
+/** A list that is no longer than it may be, or anything else, which a Schema refuses. */
+const counted = (path: string, value: unknown, most: number, what: string) =>
+  Predicate.isObject(value) && Object.keys(value).length > most
+    ? Effect.fail(ServiceRefused.invalid(path, `Expected at most ${most} ${what}`))
+    : Effect.void
 
 // Of a long body the first problem is told: all of a list that is wrong throughout take seconds, in which nobody is served
 const tells = (text: string) => ({ errors: text.length > 16_384 ? "first" : "all" } as const)
 
 const mostIssues = 100
+
+/** In characters, of what an issue says. */
+const longestText = 150
+
+const deepest = 32
+
+const mostValues = 65_536
 
 type Parsed<A> = {
   readonly value: A
@@ -118,6 +164,7 @@ const initiate = <A, I>(
     const toWire = (field: string) => wireNames[field] ?? field
     const named = wanted.filter((field) => Object.hasOwn(wireNames, field))
     const fields = named.filter((field) => wire[toWire(field)] !== undefined)
+    yield* counted(toWire("metadata"), wire[toWire("metadata")], 32, "names")
     const value = yield* Schema.decodeUnknown(body, tells(text))(
       Object.fromEntries(fields.map((field) => [field, wire[toWire(field)]]))
     ).pipe(Effect.mapError(invalid(toWire)))
@@ -178,16 +225,24 @@ export const parseCompleteLarge = (
   },
   ServiceRefused.ServiceRefused
 > =>
-  Effect.flatMap(
-    parseObject(text),
-    (wire) => {
-      const parts = wire[names.completeParts]
-      // counted before any of them is looked at
-      return Array.isArray(parts) && parts.length > mostParts
-        ? Effect.fail(ServiceRefused.invalid(names.completeParts, `Expected at most ${mostParts} parts`))
-        : Effect.mapError(Schema.decodeUnknown(CompleteBody(names), tells(text))(wire), invalid(same))
-    }
-  )
+  Effect.gen(function*() {
+    const wire = yield* parseObject(text)
+    yield* counted(names.completeParts, wire[names.completeParts], mostParts, "parts")
+    const { parts, uploadId } = yield* Schema.decodeUnknown(CompleteBody(names), tells(text))(wire).pipe(
+      Effect.mapError(invalid(same))
+    )
+    const right = parts.map((part) => rightPart(part, names))
+    const decode = Schema.decodeUnknownEither(Part(names), { errors: "all" })
+    const problems = right.flatMap((found, index) => found.length === 0 ? [index] : []).slice(0, mostIssues).flatMap((index) =>
+      Either.match(decode(parts[index]), {
+        onLeft: ({ issue }) => [
+          new ParseResult.ParseError({ issue: new ParseResult.Pointer([names.completeParts, index], parts[index], issue) })
+        ],
+        onRight: () => []
+      })
+    )
+    return problems.length === 0 ? { uploadId, parts: right.flat() } : yield* invalid(same)(...problems)
+  })
 
 const ImportBody = Schema.Struct({
   file_id: Schema.String,
@@ -206,7 +261,11 @@ export const parseImport = (
 ): Effect.Effect<typeof ImportBody.Type, ServiceRefused.ServiceRefused> =>
   Effect.flatMap(
     parseObject(text),
-    (wire) => Effect.mapError(Schema.decodeUnknown(ImportBody, tells(text))(wire), invalid(same))
+    (wire) =>
+      Effect.zipRight(
+        counted("fields", wire["fields"], 1000, "fields"),
+        Effect.mapError(Schema.decodeUnknown(ImportBody, tells(text))(wire), invalid(same))
+      )
   )
 
 /**
