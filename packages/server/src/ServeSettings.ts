@@ -97,7 +97,8 @@ const secret = (variable: string) =>
     if (Option.isSome(given)) return yield* invalid(variable, `set as well as ${variable}_FILE: leave one of them out`)
     const fs = yield* FileSystem.FileSystem
     const text = yield* Effect.mapError(
-      fs.readFileString(file.value),
+      // a pipe would be waited for without an end
+      Effect.zipRight(Effect.filterOrFail(fs.stat(file.value), ({ type }) => type === "File"), fs.readFileString(file.value)),
       () => invalid(`${variable}_FILE`, `cannot read the file ${file.value}`)
     )
     if (text.trim() === "") return yield* invalid(`${variable}_FILE`, `the file ${file.value} is empty`)

@@ -1,5 +1,7 @@
 /** Spans, metrics and logs for a collector, where the standard variables of OpenTelemetry name one. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -32,9 +34,9 @@ const headersOf = (text: string) =>
     Effect.forEach(text.split(","), (pair) => {
       const [, name, value] = /^\s*([\w-]+)\s*=(.*)$/.exec(pair) ?? []
       const plain = decoded(value?.trim() ?? "")
-      return name === undefined || plain === undefined
+      return name === undefined || plain === undefined || !/^[\x20-\x7e]*$/.test(plain)
         // not the value: it may be a token
-        ? invalid(`${PREFIX}HEADERS`, "expected name=value, with a comma between")
+        ? invalid(`${PREFIX}HEADERS`, "expected name=value in ASCII, with a comma between")
         : Effect.succeed([name, plain] as const)
     }),
     (pairs) => Object.fromEntries(pairs)
@@ -44,8 +46,9 @@ const settings = Effect.gen(function*() {
   const endpoint = yield* variable(`${PREFIX}ENDPOINT`)
   const isDisabled = Option.contains(yield* variable("OTEL_SDK_DISABLED"), "true")
   if (Option.isNone(endpoint) || isDisabled) return Option.none()
-  if (!URL.canParse(endpoint.value) || !/^https?:$/.test(new URL(endpoint.value).protocol)) {
-    return yield* invalid(`${PREFIX}ENDPOINT`, "expected a URL such as http://collector.example:4318")
+  if (!URL.canParse(endpoint.value) || !/^https?:\/\/[^@/]+(?:\/|$)/i.test(endpoint.value)) {
+    // a password in it is never sent
+    return yield* invalid(`${PREFIX}ENDPOINT`, "expected a URL without a user, such as http://collector.example:4318")
   }
   const protocol = Option.getOrElse(yield* variable(`${PREFIX}PROTOCOL`), () => "http/protobuf")
   if (protocol !== "http/protobuf" && protocol !== "http/json") {
@@ -65,6 +68,21 @@ const settings = Effect.gen(function*() {
     }
   })
 })
+
+/** Says once a minute that the collector takes nothing, and why: what sends to it drops what it cannot send. */
+const watched = (client: HttpClient.HttpClient) => {
+  let saidAt = Number.NEGATIVE_INFINITY
+  const say = (what: string) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      if (now - saidAt < 60_000) return Effect.void
+      saidAt = now
+      return Effect.logWarning(`The collector of ${PREFIX}ENDPOINT ${what}: nothing is kept for it`)
+    })
+  return client.pipe(
+    HttpClient.tap(({ status }) => status < 300 ? Effect.void : say(`answers ${status}`)),
+    HttpClient.tapError(() => say("does not answer"))
+  )
+}
 
 /**
  * Runs with a tracer, metrics and a logger besides, which send to the collector of `OTEL_EXPORTER_OTLP_ENDPOINT`; as it is, where
@@ -86,7 +104,7 @@ export const exported = <A, E, R>(
           const layer = protocol === "http/json" ? Otlp.layerJson(options) : Otlp.layerProtobuf(options)
           // what a redirect leads to would get the key of the collector
           const sending = Layer.merge(
-            FetchHttpClient.layer,
+            Layer.provide(Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, watched)), FetchHttpClient.layer),
             Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" })
           )
           return yield* Effect.provide(effect, Layer.provide(layer, sending))

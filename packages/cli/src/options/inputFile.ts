@@ -2,6 +2,9 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import { constants } from "node:fs"
+import { open } from "node:fs/promises"
 import * as PlatformWords from "../print/platformWords.js"
 import { invalid, type InvalidInput } from "./invalidInput.js"
 
@@ -43,10 +46,54 @@ export const textOf = (bytes: Uint8Array): Either.Either<string, string> => {
     : Either.try({ try: () => decode(bytes), catch: () => `is not text in ${name}: save it as UTF-8` })
 }
 
+const POLL_MILLIS = 20
+
+const LONGEST_MILLIS = 5000
+
+/**
+ * What a pipe has. Its writer may not be there yet: to wait for it in `open` would keep the process from ending. One that is there
+ * may take its time.
+ */
+const readPipe = (path: string): Effect.Effect<Uint8Array, string> =>
+  Effect.gen(function*() {
+    const file = yield* Effect.acquireRelease(
+      Effect.tryPromise(() => open(path, constants.O_RDONLY | constants.O_NONBLOCK)),
+      (file) => Effect.promise(() => file.close())
+    )
+    const chunks: Array<Uint8Array> = []
+    for (let alone = 0; alone < LONGEST_MILLIS;) {
+      const found = yield* Effect.tryPromise(() => file.read()).pipe(
+        Effect.map(({ buffer, bytesRead }) => Uint8Array.from(buffer.subarray(0, bytesRead))),
+        Effect.catchIf(
+          ({ error }) => Predicate.hasProperty(error, "code") && error.code === "EAGAIN",
+          () => Effect.succeed(undefined)
+        )
+      )
+      if (found?.length === 0 && chunks.length > 0) return Buffer.concat(chunks)
+      if (found !== undefined && found.length > 0) chunks.push(found)
+      else {
+        alone += found === undefined ? 0 : POLL_MILLIS
+        yield* Effect.sleep(POLL_MILLIS)
+      }
+    }
+    return yield* Effect.fail(`${path} is a pipe, and nobody writes to it`)
+  }).pipe(
+    Effect.scoped,
+    Effect.mapError((error) => typeof error === "string" ? error : `cannot read ${path}`)
+  )
+
+const readAny = (path: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const type = yield* Effect.option(fs.stat(path))
+    if (Option.exists(type, ({ type }) => type === "FIFO")) return yield* readPipe(path)
+    if (Option.exists(type, ({ type }) => type.endsWith("Device"))) return yield* Effect.fail(`${path} is a device`)
+    return yield* Effect.mapError(fs.readFile(path), PlatformWords.describe("read", path))
+  })
+
 /** The text of a file that an option or a variable names; a failure names that option or variable. */
 export const readFile = (input: string, path: string): Effect.Effect<string, InvalidInput, FileSystem.FileSystem> =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFile(path)).pipe(
-    Effect.mapError(PlatformWords.describe("read", path)),
+  readAny(path).pipe(
     Effect.flatMap((bytes) => Either.mapLeft(textOf(bytes), (problem) => `${path} ${problem}`)),
     Effect.mapError((problem) => invalid(input, problem))
   )

@@ -251,6 +251,9 @@ describe("stevedore serve", () => {
               "OTEL_EXPORTER_OTLP_HEADERS",
               "hidden"
             ],
+            ["OTEL_EXPORTER_OTLP_HEADERS", "x-key=hidden%0D%0Ax-other: 1"],
+            ["OTEL_EXPORTER_OTLP_HEADERS", "x-key=hidden%C3%A9"],
+            ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://hidden:hidden@127.0.0.1:4318"],
             ["OTEL_METRIC_EXPORT_INTERVAL", "often"]
           ] as const
         ) {
@@ -259,6 +262,42 @@ describe("stevedore serve", () => {
           assert.include(stderr, `${name}: expected`)
           assert.notInclude(stderr, "hidden")
         }
+      }).pipe(Effect.provide(NodeContext.layer)),
+    300_000
+  )
+
+  it.scopedLive(
+    "follows no redirect of a collector, to which its key would go, and says once that it takes nothing",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const asked = Array<string>()
+        const other = yield* listening(({ url }, response) => {
+          asked.push(url ?? "")
+          response.end()
+        })
+        let refused = 0
+        const collector = yield* listening((request, response) => {
+          refused += 1
+          request.resume()
+          response.writeHead(302, { location: `${other}/evil` }).end()
+        })
+        const running = yield* start(["serve", "--host", "[::1]", "--port", "0", "--json"], {
+          cwd: yield* fs.makeTempDirectoryScoped(),
+          env: {
+            OTEL_EXPORTER_OTLP_ENDPOINT: collector,
+            OTEL_EXPORTER_OTLP_HEADERS: "x-key=hidden",
+            OTEL_METRIC_EXPORT_INTERVAL: "200"
+          }
+        })
+        const first = yield* Effect.flatten(Stream.runHead(running.lines))
+        const { api } = yield* Schema.decode(Schema.parseJson(Reports.Serving))(first)
+        assert.match(api, /^http:\/\/\[::1\]:/)
+        yield* Effect.repeat(Effect.sleep("100 millis"), { until: () => refused > 1 })
+        const { stderr } = yield* interrupt(running, "SIGTERM")
+        assert.deepStrictEqual(asked, [])
+        assert.lengthOf(stderr.split("\n").filter((line) => line.includes("answers 302: nothing is kept")), 1, stderr)
+        assert.notInclude(stderr, "hidden")
       }).pipe(Effect.provide(NodeContext.layer)),
     300_000
   )

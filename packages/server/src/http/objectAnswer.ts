@@ -56,11 +56,26 @@ export const parseRange = (
 }
 
 const names = (header: string, etag: string): boolean =>
-  header.split(",").some((candidate) => candidate.trim() === "*" || candidate.trim() === etag)
+  (header.match(/(?:W\/)?"[^"]*"|\*/g) ?? []).some((candidate) => candidate === "*" || candidate === etag)
+
+/** The time of a date of HTTP, in any of its forms; NaN if it is none, which is neither before nor after any. */
+const timeOf = (date = ""): number => Date.parse(date.endsWith("GMT") ? date : `${date} GMT`)
 
 /**
- * Decides the response to a read from the request's headers and what the store knows about the object: `If-Match`,
- * `If-None-Match`, `If-Range` and `Range`.
+ * Which condition of a read is not met, and with which status it is answered, in the order of RFC 9110, 13.2.2: a date counts only
+ * where there is no list of etags.
+ */
+const unmet = (headers: RequestHeaders, etag: string, modified: number) => {
+  const { "if-match": match, "if-none-match": noneMatch } = headers
+  if (match === undefined ? modified > timeOf(headers["if-unmodified-since"]) : !names(match, etag)) return 412
+  const isSame = noneMatch === undefined
+    ? modified <= timeOf(headers["if-modified-since"])
+    : names(noneMatch.replaceAll("W/", ""), etag)
+  return isSame ? 304 : undefined
+}
+
+/**
+ * Decides the response to a read from the request's conditional headers, its `Range`, and what the store knows about the object.
  *
  * @category constructors
  */
@@ -70,21 +85,20 @@ export const make = (
   store: ObjectStore.ObjectStoreService
 ): Either.Either<HttpServerResponse.HttpServerResponse, StorageRefused.StorageRefused> =>
   Either.gen(function*() {
-    const ifMatch = headers["if-match"]
-    const ifNoneMatch = headers["if-none-match"]
     const ifRange = headers["if-range"]
+    const modified = Math.floor(object.lastModified / 1000) * 1000
     const answer = {
       etag: object.etag,
       "last-modified": new Date(object.lastModified).toUTCString(),
       "accept-ranges": "bytes"
     }
-    if (ifMatch !== undefined && !names(ifMatch, object.etag)) {
-      return yield* Either.left(StorageRefused.make("PreconditionFailed", { details: { Condition: "If-Match" } }))
+    const status = unmet(headers, object.etag, modified)
+    if (status === 412) {
+      const Condition = headers["if-match"] === undefined ? "If-Unmodified-Since" : "If-Match"
+      return yield* Either.left(StorageRefused.make("PreconditionFailed", { details: { Condition } }))
     }
-    if (ifNoneMatch !== undefined && names(ifNoneMatch, object.etag)) {
-      return HttpServerResponse.empty({ status: 304, headers: answer })
-    }
-    const isRanged = ifRange === undefined || ifRange === object.etag || ifRange === answer["last-modified"]
+    if (status === 304) return HttpServerResponse.empty({ status, headers: answer })
+    const isRanged = ifRange === undefined || ifRange === object.etag || timeOf(ifRange) === modified
     const range = isRanged ? yield* parseRange(headers["range"], object.size) : undefined
     const length = range?.length ?? object.size
     return HttpServerResponse.stream(store.get(object.key, range, object), {

@@ -97,7 +97,8 @@ export const listen = (
     )
     const closeIdle = yield* NodeConnections.watched(server, limits)
     server.on("request", handler)
-    const host = options.host ?? "127.0.0.1"
+    // an IPv6 address may be written as in a URL
+    const host = (options.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1")
     if (options.metricsPort !== undefined) yield* NodeMetrics.listen(host, options.metricsPort)
     yield* NodeMetrics.measuring
     const port = yield* Effect.acquireRelease(listening(server, host, options.port ?? 0, "port"), () => {
