@@ -4,8 +4,6 @@ export * as BrowserLedger from "./BrowserLedger.js"
 
 export * as BrowserStevedore from "./BrowserStevedore.js"
 
-export * as Connectivity from "./Connectivity.js"
-
 export * as FileHandles from "./FileHandles.js"
 
 export * as IndexedDbKeyValueStore from "./IndexedDbKeyValueStore.js"

@@ -6,7 +6,7 @@
  * import type {} from "@stevedore/browser/preact"
  */
 import type { HTMLAttributes as AnyAttributes } from "preact"
-import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./element/model.js"
+import type { ElementInputs, StevedoreUpload } from "./element/model.js"
 
 declare module "preact" {
   namespace JSX {
@@ -14,9 +14,7 @@ declare module "preact" {
       "stevedore-upload":
         & AnyAttributes<StevedoreUpload>
         & ClassAttributes<StevedoreUpload>
-        & ElementAttributes
-        & ElementProperties
-        & ElementListeners<"on">
+        & ElementInputs<"on">
     }
   }
 }

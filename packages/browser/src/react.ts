@@ -6,16 +6,14 @@
  * import type {} from "@stevedore/browser/react"
  */
 import type { DetailedHTMLProps as Detailed, HTMLAttributes as AnyAttributes } from "react"
-import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./element/model.js"
+import type { ElementInputs, StevedoreUpload } from "./element/model.js"
 
 declare module "react" {
   namespace JSX {
     interface IntrinsicElements {
       "stevedore-upload":
         & Detailed<AnyAttributes<StevedoreUpload>, StevedoreUpload>
-        & ElementAttributes
-        & ElementProperties
-        & ElementListeners<"on">
+        & ElementInputs<"on">
     }
   }
 }

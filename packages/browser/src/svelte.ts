@@ -6,14 +6,10 @@
  * import type {} from "@stevedore/browser/svelte"
  */
 import type { HTMLAttributes as AnyAttributes } from "svelte/elements"
-import type { ElementAttributes, ElementListeners, ElementProperties, StevedoreUpload } from "./element/model.js"
+import type { ElementInputs, StevedoreUpload } from "./element/model.js"
 
 declare module "svelte/elements" {
   interface SvelteHTMLElements {
-    "stevedore-upload":
-      & AnyAttributes<StevedoreUpload>
-      & ElementAttributes
-      & ElementProperties
-      & ElementListeners<"on">
+    "stevedore-upload": AnyAttributes<StevedoreUpload> & ElementInputs<"on">
   }
 }

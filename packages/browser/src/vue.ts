@@ -6,10 +6,10 @@
  * import type {} from "@stevedore/browser/vue"
  */
 import type { DefineComponent } from "vue"
-import type { ElementAttributes, ElementListeners, ElementProperties } from "./element/model.js"
+import type { ElementInputs } from "./element/model.js"
 
 declare module "vue" {
   interface GlobalComponents {
-    "stevedore-upload": DefineComponent<ElementAttributes & ElementProperties & ElementListeners<"on">>
+    "stevedore-upload": DefineComponent<ElementInputs<"on">>
   }
 }

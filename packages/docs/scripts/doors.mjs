@@ -77,7 +77,7 @@ export const doors = {
         "vue"
       ],
       [adapters]: ["XhrObjectStorage", "BrowserLedger", "FileHandles", "IndexedDbKeyValueStore"],
-      [tools]: ["UploadQueueStream", "Connectivity", "UnloadWarning", "ScreenWakeLock"]
+      [tools]: ["UploadQueueStream", "UnloadWarning", "ScreenWakeLock"]
     }
   },
   server: {

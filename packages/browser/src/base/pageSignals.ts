@@ -8,14 +8,8 @@ interface State {
 /** Whether there may be a network. Only `false` says something: Bun, Deno and workerd know nothing of it. */
 export const isOnline = (): boolean => globalThis.navigator?.onLine !== false
 
-/** The current state that the browser reports. */
-export const read = (): State => ({
-  online: isOnline(),
-  visible: typeof document === "undefined" || document.visibilityState === "visible"
-})
-
 /** Calls back whenever the state may have changed or the page woke up. Returns a function that stops it. */
-export const listen = (onChange: () => void): () => void => {
+const listen = (onChange: () => void): () => void => {
   if (typeof document === "undefined") {
     // Chromium tells a worker nothing: an upload in one would wait forever
     const timer = setInterval(onChange, 1000)
@@ -36,7 +30,8 @@ export const listen = (onChange: () => void): () => void => {
 export const until = (holds: (state: State) => boolean): Effect.Effect<void> =>
   Effect.async<void>((resume) => {
     const look = () => {
-      if (!holds(read())) return
+      const visible = typeof document === "undefined" || document.visibilityState === "visible"
+      if (!holds({ online: isOnline(), visible })) return
       stop()
       resume(Effect.void)
     }

@@ -1,17 +1,4 @@
 /** What the attributes of an element say. An attribute is right, absent or wrong, and a wrong one is never taken for absent. */
-export interface Attributes {
-  readonly limits: {
-    readonly files: number | undefined
-    readonly size: number | undefined
-    readonly total: number | undefined
-    readonly accept: ReadonlyArray<string> | undefined
-  }
-  readonly files: number | undefined
-  readonly autostart: boolean | undefined
-  readonly metadata: Readonly<Record<string, string>> | undefined
-  /** Whether any is wrong: then no file is accepted. */
-  readonly areWrong: boolean
-}
 
 const count = (text: string): number | undefined => /^\d+$/.test(text) ? Number(text) : undefined
 
@@ -47,11 +34,14 @@ const record = (text: string): Readonly<Record<string, string>> | undefined => {
 /** What was said of wrong attributes: each is said once in a page. */
 const said = new Set<string>()
 
-/** Reads the attributes. The console names each wrong one. What metadata may be is known where files are taken. */
+/**
+ * Reads the attributes. While any is wrong, no file is accepted, and the console names each wrong one. What metadata may be
+ * is known where files are taken.
+ */
 export const read = (
   host: Pick<Element, "getAttribute" | "localName">,
   isMetadata: (value: Readonly<Record<string, string>>) => boolean = () => true
-): Attributes => {
+) => {
   let areWrong = false
   const of = <A>(name: string, decode: (text: string) => A | undefined, wanted: string): A | undefined => {
     const text = host.getAttribute(name)?.trim() ?? ""

@@ -6,14 +6,8 @@ type Amounts = Pick<Item, "sent" | "confirmed" | "size">
 
 const shareOf = (bytes: number, size: number): number => size === 0 ? 0 : Math.min(1, bytes / size)
 
-export interface Bar {
-  readonly element: HTMLElement
-  /** What was sent and what is confirmed, in two tones, and the percentage at the end. */
-  readonly show: (now: Amounts, percentage: string, told: string) => void
-  readonly call: (label: string) => void
-}
-
-export const makeBar = (label = ""): Bar => {
+/** What was sent and what is confirmed, in two tones, and the percentage at the end. */
+export const makeBar = (label = "") => {
   const sent = make("i", { class: "sent", part: "sent" })
   const confirmed = make("i", { class: "confirmed", part: "confirmed" })
   const bar = make(
@@ -32,14 +26,14 @@ export const makeBar = (label = ""): Bar => {
   const share = make("span", { class: "share", "aria-hidden": "true" })
   return {
     element: make("div", { class: "progress" }, bar, share),
-    show: (now, percentage, told) => {
+    show: (now: Amounts, percentage: string, told: string): void => {
       bar.ariaValueNow = `${Words.percent(now)}`
       bar.ariaValueText = told
       share.textContent = percentage
       sent.style.transform = `scaleX(${shareOf(now.sent, now.size)})`
       confirmed.style.transform = `scaleX(${shareOf(now.confirmed, now.size)})`
     },
-    call: (label) => {
+    call: (label: string): void => {
       bar.ariaLabel = label
     }
   }

@@ -20,20 +20,15 @@ interface Slot {
 /** So many finished files are shown without being folded. */
 const mostUnfolded = 3
 
-export interface Lists {
-  /** What an earlier visit left. */
-  readonly unfinished: HTMLElement
-  /** The others: failed ones first, then what moves, what is uploaded, the newest first, and what waits. */
-  readonly files: HTMLElement
-  /** While `isHeld`, no row may move to another list. Of many rows, those that are left follow at once, in later tasks. */
-  readonly show: (snapshot: Snapshot, isHeld: () => boolean) => void
-}
-
+/**
+ * What an earlier visit left, and the others: failed ones first, then what moves, what is uploaded, the newest first, and
+ * what waits. While `isHeld`, no row may move to another list. Of many rows, those that are left follow in later tasks.
+ */
 export const makeLists = (
   shared: Row.Rows,
   fileOf: (item: Item) => Blob | undefined,
   focusElsewhere: () => void
-): Lists => {
+) => {
   const { words } = shared
   const list = () => make("ul")
   const [failed, moving, finished, unfinished] = [list(), list(), list(), list()]
@@ -163,7 +158,7 @@ export const makeLists = (
   return {
     unfinished: left,
     files,
-    show: (snapshot, isHeld) => {
+    show: (snapshot: Snapshot, isHeld: () => boolean): void => {
       shown = [...snapshot.items, ...snapshot.unfinished]
       mayNotMove = isHeld
       const { completed } = snapshot.totals

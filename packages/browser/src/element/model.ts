@@ -46,7 +46,10 @@ export interface Details {
   readonly idle: { readonly totals: Totals }
 }
 
-type Listener<Event> = (event: Event) => void
+interface Listening<Options> {
+  <K extends keyof Details>(type: K, listener: (event: CustomEvent<Details[K]>) => void, options?: Options): void
+  (type: string, listener: EventListenerOrEventListenerObject, options?: Options): void
+}
 
 /**
  * The element. Each attribute is also a property, and takes effect at once.
@@ -120,26 +123,8 @@ export interface StevedoreUpload extends HTMLElement {
   start(): void
   /** Adds files, as if they had been chosen. */
   add(files: Iterable<File>): Promise<void>
-  addEventListener<K extends keyof Details>(
-    type: K,
-    listener: Listener<CustomEvent<Details[K]>>,
-    options?: boolean | AddEventListenerOptions
-  ): void
-  addEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject,
-    options?: boolean | AddEventListenerOptions
-  ): void
-  removeEventListener<K extends keyof Details>(
-    type: K,
-    listener: Listener<CustomEvent<Details[K]>>,
-    options?: boolean | EventListenerOptions
-  ): void
-  removeEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject,
-    options?: boolean | EventListenerOptions
-  ): void
+  addEventListener: Listening<boolean | AddEventListenerOptions>
+  removeEventListener: Listening<boolean | EventListenerOptions>
 }
 
 /**
@@ -183,6 +168,13 @@ export type ElementProperties = Partial<
 export type ElementListeners<Before extends string> = {
   readonly [K in keyof Details as `${Before}${K}`]?: ((event: CustomEvent<Details[K]>) => void) | undefined
 }
+
+/**
+ * All that a framework gives the element.
+ *
+ * @category frameworks
+ */
+export type ElementInputs<Before extends string> = ElementAttributes & ElementProperties & ElementListeners<Before>
 
 declare global {
   interface HTMLElementTagNameMap {

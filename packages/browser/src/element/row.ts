@@ -5,11 +5,7 @@ import { makeBar, unbroken } from "./bar.js"
 import { button, icon, make as element } from "./dom.js"
 import { pictureOf } from "./picture.js"
 
-export interface Row {
-  readonly update: (item: Item) => void
-  /** Focuses the first enabled button. */
-  readonly focus: () => void
-}
+export type Row = ReturnType<typeof make>
 
 /** What all rows share. */
 export interface Rows {
@@ -61,7 +57,7 @@ export const isFinal = ({ error: { operation, reason, status } = { tag: "", mess
 /** Whether a retry of a failed item needs its file again. */
 const needsFile = ({ error }: Item): boolean => error?.tag === "SourceChanged" || error?.tag === "SourceUnreadable"
 
-export const make = (row: HTMLLIElement, first: Item, file: Blob | undefined, rows: Rows): Row => {
+export const make = (row: HTMLLIElement, first: Item, file: Blob | undefined, rows: Rows) => {
   const { queue, words } = rows
   const { id } = first
   let current: Item | undefined
@@ -152,7 +148,7 @@ export const make = (row: HTMLLIElement, first: Item, file: Blob | undefined, ro
   }
 
   return {
-    update: (item) => {
+    update: (item: Item): void => {
       const before = current
       current = item
       const called = Words.nameOf(words, item.name)
@@ -184,6 +180,7 @@ export const make = (row: HTMLLIElement, first: Item, file: Blob | undefined, ro
       )
       if (before?.state !== item.state) showLink(item, called)
     },
-    focus: () => (go.element.hidden ? stop.element : go.element).focus()
+    /** Focuses the first enabled button. */
+    focus: (): void => (go.element.hidden ? stop.element : go.element).focus()
   }
 }

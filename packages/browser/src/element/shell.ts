@@ -1,8 +1,6 @@
 import * as Words from "../words/format.js"
-import type { Words as Language } from "../words/model.js"
 import { read } from "./attributes.js"
 import { adopt, button, icon, make } from "./dom.js"
-import type { Form } from "./form.js"
 import { makeForm } from "./form.js"
 import type { StevedoreUpload } from "./model.js"
 import { shell } from "./shellStyle.js"
@@ -13,16 +11,7 @@ export const largestFile = 10_000_000_000
 const upward = "M24 31V11m0 0-8 8m8-8 8 8M9 30v5a4 4 0 0 0 4 4h22a4 4 0 0 0 4-4v-5"
 
 /** What is there before the first file. */
-export interface Shell {
-  readonly all: HTMLElement
-  readonly form: Form
-  readonly words: Language
-  /** The language that was wanted, and the one that is now. */
-  readonly language: string
-  readonly languageNow: () => string
-  /** Shows what the attributes and limits are now. */
-  readonly refresh: () => void
-}
+export type Shell = Awaited<ReturnType<typeof build>>
 
 /** The place to drop, and what the element is to a form. */
 export const build = async (
@@ -30,8 +19,9 @@ export const build = async (
   root: ShadowRoot,
   internals: ElementInternals,
   take: (files: Iterable<File>) => void
-): Promise<Shell> => {
+) => {
   const languageNow = () => host.closest("[lang]")?.getAttribute("lang") || navigator.language
+  // the one that was wanted
   const language = languageNow()
   const words = host.words ?? await Words.load(language)
   adopt(root, shell)
@@ -71,7 +61,8 @@ export const build = async (
     files,
     folder
   )
-  const refresh = () => {
+  /** Shows what the attributes and limits are now. */
+  const refresh = (): void => {
     const limits = host.queue?.getLimits() ?? { ...read(host).limits, ...host.limits }
     const isOne = limits.files === 1
     const say = (key: "drop" | "touch" | "paste" | "chooseFiles") => Words.say(words, key, { count: isOne ? 1 : 2 })

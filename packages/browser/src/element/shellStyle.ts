@@ -19,25 +19,16 @@ export const shell = `
 :host(:disabled) { opacity: 0.6; }
 :host([hidden]), [hidden] { display: none !important; }
 * { box-sizing: border-box; }
-#all {
-  color: var(--text); display: grid; gap: 1rem;
-  text-align: start; text-indent: 0; text-transform: none; text-shadow: none; letter-spacing: normal; word-spacing: normal; white-space: normal;
-}
+#all { color: var(--text); display: grid; gap: 1rem; text-align: start; text-indent: 0; text-transform: none; text-shadow: none; letter-spacing: normal; word-spacing: normal; white-space: normal; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 p, ul, h2 { margin: 0; padding: 0; }
-button {
-  font: inherit; font-weight: 550; color: var(--text); background: var(--card);
-  border: 1px solid var(--edge); border-radius: calc(var(--radius) * 0.6); padding: 0.5rem 1rem; min-height: 2.75rem; cursor: pointer;
-}
+button { font: inherit; font-weight: 550; color: var(--text); background: var(--card); border: 1px solid var(--edge); border-radius: calc(var(--radius) * 0.6); padding: 0.5rem 1rem; min-height: 2.75rem; cursor: pointer; }
 button:hover { border-color: var(--accent); color: var(--accent); }
 button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
 button.primary:hover { filter: brightness(1.08); color: var(--on-accent); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 svg { fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round; }
-#drop {
-  display: grid; justify-items: center; gap: 0.75rem; text-align: center; padding: clamp(1.5rem, 5cqi, 2.75rem) 1rem;
-  border: 2px dashed var(--edge); border-radius: var(--radius); background: var(--card);
-}
+#drop { display: grid; justify-items: center; gap: 0.75rem; text-align: center; padding: clamp(1.5rem, 5cqi, 2.75rem) 1rem; border: 2px dashed var(--edge); border-radius: var(--radius); background: var(--card); }
 #drop > svg { width: 3rem; color: var(--accent); }
 .invitation, .touch { font-size: 1.15rem; font-weight: 600; text-wrap: balance; }
 .touch { display: none; }

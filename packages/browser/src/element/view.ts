@@ -16,7 +16,7 @@ import { adopt, make } from "./dom.js"
 import { uploadedOf } from "./form.js"
 import { intakeOf } from "./intake.js"
 import { makeLists } from "./lists.js"
-import type { Details, StevedoreUpload } from "./model.js"
+import type { Details, ElementRefusal, StevedoreUpload } from "./model.js"
 import { makeRefusals, makeUndo } from "./refusals.js"
 import { makeSummary } from "./summary.js"
 import { style } from "./viewStyle.js"
@@ -300,21 +300,15 @@ export const open = (
         now.areWrong ? [] : additions.map((addition) => ({ ...addition, metadata }))
       )
       arriving.clear()
-      const told: Details["refused"]["refused"] = [
-        ...intake.refused.map(({ name, reason }) => ({
-          name,
-          size: 0,
-          reason: reason === "emptyFolder" ? "EmptyFolder" as const : "Unreadable" as const,
-          message: Words.text(words, words.reasons[reason])
-        })),
-        ...now.areWrong
-          ? additions.map(({ file: { size }, name }) => ({
-            name,
-            size,
-            reason: "WrongAttribute" as const,
-            message: Words.text(words, words.reasons.owner)
-          }))
-          : [],
+      const refusalOf = (name: string, size: number, told: Words.Reason): ElementRefusal => ({
+        name,
+        size,
+        reason: told === "emptyFolder" ? "EmptyFolder" : told === "owner" ? "WrongAttribute" : "Unreadable",
+        message: Words.text(words, words.reasons[told])
+      })
+      const told: ReadonlyArray<ElementRefusal> = [
+        ...intake.refused.map(({ name, reason }) => refusalOf(name, 0, reason)),
+        ...now.areWrong ? additions.map(({ file: { size }, name }) => refusalOf(name, size, "owner")) : [],
         ...refused.map((refusal) => ({ ...refusal, message: Words.refusal(words, refusal, queue.getLimits()) }))
       ]
       refusals.show(told)

@@ -25,8 +25,7 @@ h2 { font-size: 1.05rem; }
 #more svg { stroke-width: 4; }
 .summary > .progress { grid-column: 1 / -1; }
 .summary .bar { height: 0.6rem; }
-.numbers { color: var(--soft); font-size: 0.92rem; font-variant-numeric: tabular-nums; }
-.numbers { grid-column: 1 / 3; }
+.numbers { grid-column: 1 / 3; color: var(--soft); font-size: 0.92rem; font-variant-numeric: tabular-nums; }
 #done { display: flex; align-items: center; gap: 0.7rem; color: var(--good); font-size: 1.25rem; font-weight: 650; grid-column: 1 / 3; }
 #done:not([hidden]) + .actions { grid-column: 3; grid-row: 1; }
 #done svg { width: 2.5rem; padding: 0.45rem; border-radius: 50%; color: var(--card); background: var(--good); stroke-width: 3; animation: pop 300ms ease-out; flex: none; }
@@ -34,16 +33,9 @@ h2 { font-size: 1.05rem; }
 /* many files do not make a long page: the summary stays above them */
 .files { max-height: max(20rem, 70vh); overflow-y: auto; border-end-start-radius: var(--radius); border-end-end-radius: var(--radius); }
 ul { list-style: none; }
-li {
-  display: grid; grid-template-columns: 2.75rem minmax(0, 1fr) auto; gap: 0.1rem 0.85rem; align-items: center;
-  padding: 0.7rem 1.15rem; border-top: 1px solid var(--line); content-visibility: auto; contain-intrinsic-block-size: auto 4.35rem;
-}
+li { display: grid; grid-template-columns: 2.75rem minmax(0, 1fr) auto; gap: 0.1rem 0.85rem; align-items: center; padding: 0.7rem 1.15rem; border-top: 1px solid var(--line); content-visibility: auto; contain-intrinsic-block-size: auto 4.35rem; }
 li:not(:has(.words)) { display: block; min-block-size: 3.4rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--soft); }
-.picture {
-  width: 2.75rem; height: 2.75rem; border-radius: calc(var(--radius) * 0.5); overflow: hidden; display: grid; place-items: center; align-self: start;
-  background: color-mix(in srgb, var(--soft) 14%, var(--card)); color: var(--soft);
-  font-size: 0.68rem; font-weight: 700; letter-spacing: 0.02em; text-transform: uppercase;
-}
+.picture { width: 2.75rem; height: 2.75rem; border-radius: calc(var(--radius) * 0.5); overflow: hidden; display: grid; place-items: center; align-self: start; background: color-mix(in srgb, var(--soft) 14%, var(--card)); color: var(--soft); font-size: 0.68rem; font-weight: 700; letter-spacing: 0.02em; text-transform: uppercase; }
 .hued { background: light-dark(hsl(var(--hue) 75% 93%), hsl(var(--hue) 35% 23%)); color: light-dark(hsl(var(--hue) 75% 29%), hsl(var(--hue) 80% 82%)); }
 .picture svg { width: 55%; stroke-width: 1.5; }
 .picture canvas { width: 100%; height: 100%; object-fit: cover; }
@@ -67,10 +59,7 @@ li .actions:has(> button:last-child span:not(:empty)) { margin-inline-end: 0; }
 .progress { display: flex; align-items: center; gap: 0.75rem; }
 li .progress { grid-column: 2 / -1; }
 .share { min-width: 3em; text-align: end; color: var(--soft); font-size: 0.9rem; font-variant-numeric: tabular-nums; }
-button.icon {
-  display: flex; align-items: center; justify-content: center; gap: 0.4rem; min-width: 2.75rem; padding: 0 0.6rem;
-  border-color: transparent; background: none; color: var(--soft); font-size: 0.92rem;
-}
+button.icon { display: flex; align-items: center; justify-content: center; gap: 0.4rem; min-width: 2.75rem; padding: 0 0.6rem; border-color: transparent; background: none; color: var(--soft); font-size: 0.92rem; }
 button.icon:has(span:not(:empty)) { border-color: var(--edge); color: var(--text); min-height: 2.4rem; }
 button.icon:hover { background: var(--tint); border-color: transparent; color: var(--accent); }
 button.icon svg { width: 1.3rem; }
@@ -130,21 +119,14 @@ summary:focus-visible { outline-offset: -3px; }
   button, .summary button { padding-inline: 0.6rem; }
   .summary > .actions > button:first-child { white-space: nowrap; }
   #more { display: flex; }
-  #menu {
-    position: absolute; z-index: 1; inset-block-start: calc(100% + 0.25rem); inset-inline-end: 0; flex-direction: column; gap: 0; width: max-content; padding: 0.3rem;
-    background: var(--card); border: 1px solid var(--edge); border-radius: calc(var(--radius) * 0.6); box-shadow: 0 0.5rem 1.5rem rgb(0 0 0 / 0.25);
-  }
+  #menu { position: absolute; z-index: 1; inset-block-start: calc(100% + 0.25rem); inset-inline-end: 0; flex-direction: column; gap: 0; width: max-content; padding: 0.3rem; background: var(--card); border: 1px solid var(--edge); border-radius: calc(var(--radius) * 0.6); box-shadow: 0 0.5rem 1.5rem rgb(0 0 0 / 0.25); }
   #more:not([aria-expanded="true"]) + #menu, #more[hidden] + #menu { display: none; }
   #cancel-all { margin: 0; }
   #menu button { text-align: start; min-height: 2.75rem; }
   #menu button:hover { background: var(--tint); }
 }
-@container (max-width: 20rem) {
-  .state, .numbers { font-size: 0.8rem; }
-}
-@container (max-width: 17rem) {
-  .state, [data-state="uploading"] > .numbers { min-height: 4.5em; }
-}
+@container (max-width: 20rem) { .state, .numbers { font-size: 0.8rem; } }
+@container (max-width: 17rem) { .state, [data-state="uploading"] > .numbers { min-height: 4.5em; } }
 @container (max-width: 15rem) {
   .state, li .actions { grid-area: auto / 1 / auto / -1; }
   .summary { display: flex; flex-direction: column; align-items: stretch; }

@@ -16,13 +16,7 @@ import * as Turns from "./turns.js"
 
 const tickMillis = 200
 
-/** Who runs, and how often what runs is looked at. */
-export interface Places extends Omit<Runs.Runs, "begin" | "goOn"> {
-  /** Starts as many items as there is room for. Items already in progress continue. */
-  readonly schedule: () => void
-  /** From now on nothing starts, and what has not ended rests. */
-  readonly end: () => void
-}
+export type Places = ReturnType<typeof make>
 
 const rest = (entry: Entry): void => {
   if (Items.isOver(entry.item) || entry.item.state === "needs-file") return
@@ -36,7 +30,8 @@ const look = (entry: Entry, { progress }: UploadHandle): Effect.Effect<void> =>
     entry.item = Items.waited(Items.progressed(entry.item, progress, entry.waits), entry.wait, now)
   })
 
-export const make = <E>(ground: Ground<E>, options: Options, rows: Rows): Places => {
+/** Who runs, and how often what runs is looked at. */
+export const make = <E>(ground: Ground<E>, options: Options, rows: Rows) => {
   const { fork } = ground
   const atOnce = atLeastOne(options.files, 3)
   let ticking = false
@@ -70,6 +65,7 @@ export const make = <E>(ground: Ground<E>, options: Options, rows: Rows): Places
     }
   })
 
+  /** Starts as many items as there is room for. Items already in progress continue. */
   const schedule = (): void => {
     if (over) return rows.all().forEach(rest)
     for (let entry = Turns.take(rows.all(), atOnce); entry; entry = Turns.take(rows.all(), atOnce)) {
@@ -88,7 +84,8 @@ export const make = <E>(ground: Ground<E>, options: Options, rows: Rows): Places
   return {
     ...runs,
     schedule,
-    end: () => {
+    /** From now on nothing starts, and what has not ended rests. */
+    end: (): void => {
       over = true
       ticking = false
       schedule()

@@ -13,38 +13,29 @@ export const call = (listener: () => void): void => {
   }
 }
 
-/** The entries of a queue in the order of their coming, and what is told of them. */
-export interface Rows {
-  readonly subscribe: (listener: () => void) => () => void
-  readonly all: () => ReadonlyArray<Entry>
-  readonly get: (id: string) => Entry | undefined
-  readonly nextId: () => string
-  readonly enter: (entry: Entry) => void
-  readonly drop: (id: string) => void
-  readonly getSnapshot: () => Snapshot
-  readonly publish: () => void
-}
+export type Rows = ReturnType<typeof make>
 
-export const make = (): Rows => {
+/** The entries of a queue in the order of their coming, and what is told of them. */
+export const make = () => {
   const entries = new Map<string, Entry>()
   const listeners = new Set<() => void>()
   let snapshot = Items.empty
   let made = 0
-  const all = () => Array.from(entries.values())
+  const all = (): ReadonlyArray<Entry> => Array.from(entries.values())
   return {
     all,
-    get: (id) => entries.get(id),
+    get: (id: string) => entries.get(id),
     nextId: () => `${++made}`,
-    enter: (entry) => entries.set(entry.item.id, entry),
-    drop: (id) => entries.delete(id),
-    subscribe: (listener) => {
+    enter: (entry: Entry) => entries.set(entry.item.id, entry),
+    drop: (id: string) => entries.delete(id),
+    subscribe: (listener: () => void) => {
       // every subscription is separate, even for the same function
       const own = () => listener()
       listeners.add(own)
       return () => listeners.delete(own)
     },
-    getSnapshot: () => snapshot,
-    publish: () => {
+    getSnapshot: (): Snapshot => snapshot,
+    publish: (): void => {
       const next = Items.snapshotOf(snapshot, all().map(({ item }) => item))
       if (next === snapshot) return
       snapshot = next

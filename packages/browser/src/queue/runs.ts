@@ -29,28 +29,17 @@ const shortestTold = 1000
 /** Between the tries of an upload whose line was lost. */
 const betweenTries = 5000
 
-/** The uploads of entries. */
-export interface Runs {
-  readonly begin: (entry: Entry, addition: NamedAddition) => void
-  readonly goOn: (entry: Entry) => void
-  /** Interrupts what runs, and forgets what an earlier page or this one has left of it. */
-  readonly stop: (entry: Entry) => void
-  /** Until nothing is left of what was stopped. */
-  readonly stopped: Effect.Effect<void>
-  /** An upload does not start while its lock is being probed. */
-  readonly inTurn: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-}
-
-/** `told`: what is shown has changed. `ended`: so has what runs. */
+/** The uploads of entries. `told`: what is shown has changed. `ended`: so has what runs. */
 export const make = <E>(
   { fork, provided }: Ground<E>,
   options: Options,
   rows: Rows,
   { ended, told }: { readonly ended: () => void; readonly told: () => void }
-): Runs => {
+) => {
   // what was cancelled or removed: its file may be added again, so an upload starts only once nothing of these is left
   const stopping = new Set<Fiber.RuntimeFiber<unknown>>()
-  const stopped = Effect.suspend(() => Fiber.awaitAll(stopping))
+  const stopped: Effect.Effect<void> = Effect.suspend(() => Fiber.awaitAll(stopping))
+  // an upload does not start while its lock is being probed
   const inTurn = Effect.unsafeMakeSemaphore(1).withPermits(1)
 
   const settle = (entry: Entry, exit: Exit.Exit<UploadedFile, unknown>): void => {
@@ -141,7 +130,7 @@ export const make = <E>(
   }
 
   return {
-    begin: (entry, addition) => {
+    begin: (entry: Entry, addition: NamedAddition): void => {
       entry.waits = false
       entry.item = Items.settled(entry.item, { state: "preparing", error: undefined })
       // not before the entry knows its fiber
@@ -157,12 +146,13 @@ export const make = <E>(
       )
       entry.fiber = fiber
     },
-    goOn: (entry) => {
+    goOn: (entry: Entry): void => {
       entry.waits = false
       entry.item = Items.settled(entry.item, { state: entry.handle === undefined ? "preparing" : "uploading" })
       if (entry.handle !== undefined) fork(entry.handle.resume)
     },
-    stop: (entry) => {
+    /** Interrupts what runs, and forgets what an earlier page or this one has left of it. */
+    stop: (entry: Entry): void => {
       // what has never run has left nothing
       if (entry.fiber === undefined && entry.ledgerIds.size === 0) return
       const fiber = fork(stoppedRun(entry))

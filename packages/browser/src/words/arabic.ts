@@ -86,7 +86,6 @@ export const arabic: Words = {
     speed: "{amount}/ث",
     timeLeft: "بقي {time}",
     secondsLeft: "بقيت ثوانٍ",
-    files: filesOf(""),
     filesDone: "{done} من {count}",
     failedFiles: "فشل {count}",
     isUploading: "جارٍ رفع الملفات: {count}.",

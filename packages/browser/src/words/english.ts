@@ -76,7 +76,6 @@ export const english = {
     speed: "{amount}/s",
     timeLeft: "{time} left",
     secondsLeft: "seconds left",
-    files: { one: "{count} file", other: "{count} files" },
     filesDone: { one: "{done} of {count} file", other: "{done} of {count} files" },
     failedFiles: "{count} failed",
     isUploading: { one: "Uploading {count} file.", other: "Uploading {count} files." },

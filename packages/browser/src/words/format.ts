@@ -110,24 +110,16 @@ export const limits = (words: Words, { accept = [], files, size, total }: Limits
  * Arabic are known; for others, and if a language cannot be loaded, these are English.
  */
 export const load = async (language: string): Promise<Words> => {
-  const known = await loaded(language.toLowerCase().split("-")[0]).catch(() => english)
+  const [tag = ""] = language.toLowerCase().split("-")
+  const known = Object.hasOwn(others, tag) ? await others[tag]?.().catch(() => english) ?? english : english
   // of the region are the numbers and times
-  return known.language === language.split("-")[0]?.toLowerCase() ? { ...known, language } : known
+  return known.language === tag ? { ...known, language } : known
 }
 
-const loaded = async (language: string | undefined): Promise<Words> => {
-  switch (language) {
-    case "de":
-      return (await import("./german.js")).german
-    case "es":
-      return (await import("./spanish.js")).spanish
-    case "fr":
-      return (await import("./french.js")).french
-    case "ja":
-      return (await import("./japanese.js")).japanese
-    case "ar":
-      return (await import("./arabic.js")).arabic
-    default:
-      return english
-  }
+const others: Readonly<Record<string, () => Promise<Words>>> = {
+  de: () => import("./german.js").then(({ german }) => german),
+  es: () => import("./spanish.js").then(({ spanish }) => spanish),
+  fr: () => import("./french.js").then(({ french }) => french),
+  ja: () => import("./japanese.js").then(({ japanese }) => japanese),
+  ar: () => import("./arabic.js").then(({ arabic }) => arabic)
 }

@@ -77,7 +77,6 @@ export const french: Words = {
     speed: "{amount}/s",
     timeLeft: "reste {time}",
     secondsLeft: "plus que quelques secondes",
-    files: { one: "{count} fichier", other: "{count} fichiers" },
     filesDone: { one: "{done} sur {count} fichier", other: "{done} sur {count} fichiers" },
     failedFiles: { one: "{count} échec", other: "{count} échecs" },
     isUploading: { one: "Envoi de {count} fichier.", other: "Envoi de {count} fichiers." },

@@ -77,7 +77,6 @@ export const german: Words = {
     speed: "{amount}/s",
     timeLeft: "noch {time}",
     secondsLeft: "noch wenige Sekunden",
-    files: { one: "{count} Datei", other: "{count} Dateien" },
     filesDone: { one: "{done} von {count} Datei", other: "{done} von {count} Dateien" },
     failedFiles: "{count} fehlgeschlagen",
     isUploading: { one: "{count} Datei wird hochgeladen.", other: "{count} Dateien werden hochgeladen." },

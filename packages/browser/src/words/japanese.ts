@@ -77,7 +77,6 @@ export const japanese: Words = {
     speed: "{amount}/秒",
     timeLeft: "残り {time}",
     secondsLeft: "残り数秒",
-    files: "{count} 個のファイル",
     filesDone: "{count} 個中 {done} 個",
     failedFiles: "{count} 個失敗",
     isUploading: "{count} 個のファイルをアップロードしています。",

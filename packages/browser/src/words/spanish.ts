@@ -77,7 +77,6 @@ export const spanish: Words = {
     speed: "{amount}/s",
     timeLeft: "quedan {time}",
     secondsLeft: "quedan unos segundos",
-    files: { one: "{count} archivo", other: "{count} archivos" },
     filesDone: { one: "{done} de {count} archivo", other: "{done} de {count} archivos" },
     failedFiles: { one: "{count} fallido", other: "{count} fallidos" },
     isUploading: { one: "Subiendo {count} archivo.", other: "Subiendo {count} archivos." },

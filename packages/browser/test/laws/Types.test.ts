@@ -10,7 +10,6 @@ import {
   BlobSource,
   BrowserLedger,
   BrowserStevedore,
-  Connectivity,
   FileHandles,
   IndexedDbKeyValueStore,
   ScreenWakeLock,
@@ -52,10 +51,9 @@ describe("the types of the layers", () => {
     expectTypeOf(refused).toBeFunction()
   })
 
-  it("say that the wake lock, the unload warning and the connectivity stream cannot fail", () => {
+  it("say that the wake lock and the unload warning cannot fail", () => {
     expectTypeOf(ScreenWakeLock.scoped).toEqualTypeOf<Effect.Effect<void, never, Scope.Scope>>()
     expectTypeOf(UnloadWarning.scoped).toEqualTypeOf<Effect.Effect<void, never, Scope.Scope>>()
-    expectTypeOf(Connectivity.changes).toEqualTypeOf<Stream.Stream<Connectivity.Connectivity>>()
     const during = (upload: Effect.Effect<1, 2, 3>) => UnloadWarning.during(upload)
     expectTypeOf(during).returns.toEqualTypeOf<Effect.Effect<1, 2, 3>>()
   })

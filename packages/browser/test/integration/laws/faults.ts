@@ -204,17 +204,4 @@ export const offline = (engine: Layer.Layer<Engine>, browser: string) =>
         yield* setOffline(world, false)
         World.uploaded(yield* World.outcome(world.page))
       }))
-
-    it.scoped("an upload with pauseOffline shows as paused while offline, and resumes once online", () =>
-      Effect.gen(function*() {
-        const world = yield* World.make({
-          faults: FaultScript.on("putPart").part(1).stall("body", { afterBytes: MiB })
-        })
-        yield* World.start(world.page, { ...inParts, pauseOffline: true, retry: { attempts: 1 } })
-        yield* World.until(world.page, () => (window.stevedore.points().at(-1)?.sent ?? 0) > 0)
-        yield* setOffline(world, true)
-        yield* World.until(world.page, () => window.stevedore.points().at(-1)?.phase === "paused")
-        yield* setOffline(world, false)
-        World.uploaded(yield* World.outcome(world.page))
-      }))
   })

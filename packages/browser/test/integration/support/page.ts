@@ -1,5 +1,5 @@
 // What runs in the page: the tests drive it through `window.stevedore`.
-import { BlobSource, BrowserStevedore, Connectivity } from "@stevedore/browser"
+import { BlobSource, BrowserStevedore } from "@stevedore/browser"
 import { RetryPolicy, ServiceProfile, Timeouts, type UploadOptions, Uploads } from "@stevedore/core"
 import { Cause, Effect, Exit, Fiber, Layer, Logger, Option, Stream } from "effect"
 import * as QueuePage from "./queuePage.js"
@@ -12,7 +12,6 @@ export interface Wishes {
   readonly retry?: RetryPolicy.Options
   readonly timeouts?: Timeouts.Options
   readonly ledger?: BrowserStevedore.Options["ledger"]
-  readonly pauseOffline?: boolean
   /** Omitted: those of the standard profile. */
   readonly encryptionHeaders?: Readonly<Record<string, string>>
 }
@@ -79,7 +78,6 @@ const program = (wishes: Wishes) =>
       Stream.runForEach(({ confirmed, phase, sent }) => Effect.sync(() => points.push({ phase, sent, confirmed }))),
       Effect.forkScoped
     )
-    if (wishes.pauseOffline === true) yield* Connectivity.pausingOffline(upload)
     return yield* Effect.ensuring(upload.await, Fiber.join(watching))
   }).pipe(Effect.scoped, Effect.provide(layerOf(wishes)))
 
