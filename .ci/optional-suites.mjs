@@ -122,10 +122,10 @@ export const optionalSuites = [
     files: "packages/browser/test/integration/chromium/**",
     ...chromium
   },
-  {
-    files: "packages/examples/test/integration/Chromium*.test.ts",
+  ...["test/integration/Chromium*", "packed/Frameworks"].map((name) => ({
+    files: `packages/examples/${name}.test.ts`,
     ...chromium
-  },
+  })),
   {
     files: "packages/browser/test/integration/firefox/**",
     needs: "a Firefox",

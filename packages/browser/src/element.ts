@@ -283,7 +283,9 @@ export const define = (name: string): void => {
     }
 
     attributeChangedCallback(name: string, before: string | null, now: string | null): void {
-      if (before !== now) this.#changed(name)
+      // as frameworks write that a flag is off
+      if (now === "false" && flags.some((flag) => attributeOf(flag) === name)) this.removeAttribute(name)
+      else if (before !== now) this.#changed(name)
     }
     formDisabledCallback(isDisabled: boolean): void {
       this.#built?.all.toggleAttribute("inert", isDisabled)
@@ -383,7 +385,7 @@ export const define = (name: string): void => {
       const shell = await build(this, this.#root, this.#internals, (files) => void this.#take(ofFiles(files)))
       this.#problem.remove()
       // what was reserved is there
-      this.#root.adoptedStyleSheets.shift()
+      this.#root.adoptedStyleSheets = this.#root.adoptedStyleSheets.filter((sheet) => sheet !== this.#reserved)
       this.#built = shell
       this.#showForm()
       if (this.hasAttribute("autofocus") && document.activeElement === document.body) this.focus()

@@ -32,8 +32,12 @@ export const button = (
   return element
 }
 
-export const adopt = (root: ShadowRoot, text: string): void => {
+/** Adds a style, and returns what takes it away. */
+export const adopt = (root: ShadowRoot, text: string) => {
   const sheet = new CSSStyleSheet()
   sheet.replaceSync(text)
   root.adoptedStyleSheets.push(sheet)
+  return (): void => {
+    root.adoptedStyleSheets = root.adoptedStyleSheets.filter((one) => one !== sheet)
+  }
 }

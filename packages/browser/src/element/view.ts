@@ -156,7 +156,7 @@ export const open = (
   const arriving = new Map<string, Blob>()
   const emit = <K extends keyof Details>(type: K, detail: Details[K]) =>
     host.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }))
-  adopt(root, style)
+  const strip = adopt(root, style)
   const all = root.getElementById("all")
   const announcements = root.getElementById("announcements")
   const focusOnChoosing = () => root.getElementById("choose-files")?.focus()
@@ -279,7 +279,7 @@ export const open = (
       away.abort()
       for (const element of elements) element.remove()
       all?.classList.remove("compact")
-      root.adoptedStyleSheets.pop()
+      strip()
     },
     replace: (files, before) => {
       const wanted = Array.from(files)

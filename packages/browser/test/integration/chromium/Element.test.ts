@@ -414,7 +414,7 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       Effect.gen(function*() {
         const { page } = yield* opened(scene)
         yield* Effect.promise(() => scene.reach(page))
-        for (const width of [360, 768, 1280]) {
+        for (const width of [360, 1000, 1280]) {
           yield* Effect.promise(() => page.setViewportSize({ width, height: 800 }))
           const overflow = yield* Effect.promise(() =>
             page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
@@ -428,6 +428,18 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
             const path = join(pictures, `${name}-${width}-${colorScheme}.png`)
             yield* Effect.promise(() => page.screenshot({ path, fullPage: true }))
           }
+        }
+        // offline, no other language can be loaded
+        if (pictures === undefined || name === "offline") return
+        yield* Effect.promise(() => page.emulateMedia({ colorScheme: "light" }))
+        yield* Effect.promise(() =>
+          page.locator("stevedore-upload").evaluate((upload) => upload.setAttribute("lang", "ar"))
+        )
+        yield* Effect.promise(() => page.locator("#all[dir=rtl]").waitFor())
+        for (const width of [360, 1000]) {
+          yield* Effect.promise(() => page.setViewportSize({ width, height: 800 }))
+          const path = join(pictures, `${name}-${width}-arabic.png`)
+          yield* Effect.promise(() => page.screenshot({ path, fullPage: true }))
         }
       }))
   }

@@ -80,6 +80,7 @@ export const field = (
           const { field, form } = inForm(attributes, "<fieldset><label for=invoice>Invoice</label></fieldset>")
           // also before anything of it is loaded
           const early = [form.checkValidity(), field.validity.valueMissing, field.willValidate]
+          const off = [field.disabled, field.wholePage]
           await until(() => isBuilt(field))
           const root = field.shadowRoot
           const named = [root?.getElementById("drop")?.ariaLabel, root?.getElementById("choose-files")?.ariaLabel]
@@ -125,6 +126,7 @@ export const field = (
           const { form: owner, labels: { length }, name, type } = field
           return {
             early,
+            off,
             named,
             described,
             said: said.slice(0, 2),
@@ -145,6 +147,7 @@ export const field = (
         }, null)
         assert.deepStrictEqual(found, {
           early: [false, true, true],
+          off: [false, false],
           named: ["Invoice", "Choose files: Invoice"],
           described: "limits required",
           said: [true, "Choose a file to upload."],
@@ -370,7 +373,10 @@ export const field = (
           )
           assert.isAbove(late.length, 6)
           const languageOf = (name: string) =>
-            /german|french|spanish|japanese|arabic/.exec(name)?.[0].slice(0, 2).replace("ge", "de").replace("sp", "es") ??
+            /german|french|spanish|japanese|arabic/.exec(name)?.[0].slice(0, 2).replace("ge", "de").replace(
+              "sp",
+              "es"
+            ) ??
               "en"
           for (const name of late) {
             const world = yield* Page.opening(absentOnce(Page.inLanguage(files, languageOf(name)), [name]))
@@ -383,7 +389,10 @@ export const field = (
               field.replaceWith(form)
               form.append(field)
               const told: Array<string> = []
-              field.addEventListener("failed", ({ detail }) => told.push(`${detail.item.name} ${detail.item.error?.tag}`))
+              field.addEventListener(
+                "failed",
+                ({ detail }) => told.push(`${detail.item.name} ${detail.item.error?.tag}`)
+              )
               const until = async (holds: () => unknown) => {
                 for (let tries = 0; tries < 400 && !holds(); tries++) await new Promise((done) => setTimeout(done, 25))
               }

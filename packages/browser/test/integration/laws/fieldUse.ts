@@ -45,9 +45,13 @@ export const fieldUse = (engine: Layer.Layer<Engine>, browser: string) =>
           waiting.lang = "de"
           await until(() => shown(waiting, "#start-all").join() === "4 Dateien hochladen")
           const german = [shown(waiting, "#start-all")[0], said(waiting)]
+          const looks = ["drop", "queue"].map((id) => {
+            const part = waiting.shadowRoot?.getElementById(id)
+            return part == null ? "" : getComputedStyle(part).borderTopStyle
+          })
           waiting.limits = { files: 9 }
           const live = said(waiting)
-          return { final, empty, replaced, limits, names, start, isPaused, german, live }
+          return { final, empty, replaced, limits, names, start, isPaused, german, looks, live }
         }, null)
         assert.deepStrictEqual(found, {
           final: [["Remove"], []],
@@ -58,6 +62,7 @@ export const fieldUse = (engine: Layer.Layer<Engine>, browser: string) =>
           start: ["Upload 4 files"],
           isPaused: false,
           german: ["4 Dateien hochladen", "Bilder oder PDF, bis 2 MB und höchstens 4"],
+          looks: ["dashed", "solid"],
           live: "Bilder oder PDF, bis 2 MB und höchstens 9"
         })
       }))

@@ -103,6 +103,50 @@ export const scenes: Readonly<Record<string, Scene>> = {
       await page.locator("li[data-state=failed]").nth(1).waitFor()
     }
   },
+  final: {
+    faults: FaultScript.on("initiate").times(2).answer(422),
+    reach: async (page) => {
+      await choose(page, few)
+      await page.locator("li[data-state=failed]").nth(1).waitFor()
+    }
+  },
+  ready: {
+    reach: async (page) => {
+      await page.evaluate(() => {
+        const limits = { accept: "image/*,.pdf,.mp3", maxSize: "2 MB", maxFiles: "4", autostart: "false" }
+        Object.assign(document.querySelector("stevedore-upload") ?? {}, limits)
+      })
+      await choose(page, few)
+      await page.locator("#start-all").waitFor()
+    }
+  },
+  single: {
+    reach: async (page) => {
+      await page.evaluate(() => document.querySelector("stevedore-upload")?.setAttribute("max-files", "1"))
+      await page.locator("#limits").waitFor()
+    }
+  },
+  required: {
+    reach: async (page) => {
+      await page.evaluate(() => {
+        const upload = document.querySelector("stevedore-upload")
+        const form = document.createElement("form")
+        upload?.replaceWith(form)
+        if (upload !== null) form.append(upload)
+        upload?.setAttribute("required", "")
+        form.requestSubmit()
+      })
+      await page.locator("#drop .error").waitFor()
+    }
+  },
+  removed: {
+    reach: async (page) => {
+      await choose(page, few)
+      await isSaid(page, "3 files uploaded.")
+      await page.getByLabel(`Remove ${photo.name}`).click()
+      await page.locator("#removed").waitFor()
+    }
+  },
   done: {
     reach: async (page) => {
       await page.evaluate(() => {
