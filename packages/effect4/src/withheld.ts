@@ -24,7 +24,6 @@ export const withheld: Readonly<Record<string, string>> = {
   "packages/server/src/SqlObjectStore.ts": overDatabase,
   "packages/server/src/parts/sqlRateLimit.ts": overDatabase,
   "packages/server/src/SqlTokens.ts": overDatabase,
-  "packages/server/src/node/clock.ts": overDatabase,
   "packages/server/src/sql/fileRow.ts": overDatabase,
   "packages/server/src/node/connections.ts": inNode,
   "packages/server/src/node/listen.ts": inNode,

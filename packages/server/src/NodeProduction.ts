@@ -23,7 +23,6 @@ import * as FileAudit from "./FileAudit.js"
 import { FileStore } from "./FileStore.js"
 import type { FileTable } from "./FileTable.js"
 import { Hooks } from "./Hooks.js"
-import { clockFailing } from "./node/clock.js"
 import * as NodeListen from "./node/listen.js"
 import { ServeFailed } from "./node/listening.js"
 import * as NodeWebhooks from "./node/webhooks.js"
@@ -185,11 +184,7 @@ export const serve = (options: Options): Effect.Effect<Serving, ServeFailed, Sco
     const api = yield* Effect.provide(ServerApp.make({ origins, ...options, download }), context)
     const { putHeaders } = yield* Effect.provide(FileStore, context)
     // the last of all: it is the first to end
-    const failing = Effect.map(
-      Effect.all([ServerApp.failing, clockFailing], { concurrency: "unbounded" }),
-      ([failing, clock]) => [...failing, ...clock]
-    )
-    const origin = yield* NodeListen.listen(api, Effect.provide(failing, context), {
+    const origin = yield* NodeListen.listen(api, Effect.provide(ServerApp.failing, context), {
       ...options,
       notes: Effect.provide(ServerApp.notes, context)
     })

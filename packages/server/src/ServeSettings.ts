@@ -17,7 +17,6 @@
  * | `STEVEDORE_SERVE_QUOTA_BYTES` | what a tenant may store, such as `500GB`; no limit by default |
  * | `STEVEDORE_SERVE_QUOTA_FILES` | how many files a tenant may have; no limit by default |
  * | `STEVEDORE_SERVE_KEEP_FOR` | how long files are kept, such as `30d` or `30d,acme=7d`; for ever by default |
- * | `STEVEDORE_SERVE_KEEP_SHARE` | how many of all files may be removed at once for their age, in percent; 50 by default |
  * | `STEVEDORE_SERVE_ORIGINS` | origins whose pages may use the API, with commas between |
  * | `STEVEDORE_SERVE_METRICS_PORT` | a port for `/metrics` alone; that of the service by default |
  * | `STEVEDORE_SERVE_WEBHOOK_URL` | who is told of files; nobody by default |
@@ -294,16 +293,6 @@ export const keep: Effect.Effect<Option.Option<Keep>, SettingInvalid> = Effect.g
   )
 })
 
-/**
- * How much of all files may be removed at once for their age, from 0 to 1; none where no variable says so.
- *
- * @category constructors
- */
-export const keepShare: Effect.Effect<Option.Option<number>, SettingInvalid> = Effect.map(
-  checked(`${PREFIX}KEEP_SHARE`, "a percentage from 1 to 100", (text) => /^(?:[1-9]\d?|100)$/.test(text)),
-  Option.map((text) => Number(text) / 100)
-)
-
 /** One of a few words. */
 const choice = <const Words extends ReadonlyArray<string>>(name: string, ...words: Words) => {
   const isWord = (text: string): text is Words[number] => words.includes(text)
@@ -400,7 +389,6 @@ export const store: Effect.Effect<S3FileStore.Options, SettingInvalid, FileSyste
 
 const ofBoth = [
   "KEEP_FOR",
-  "KEEP_SHARE",
   "QUOTA_BYTES",
   "QUOTA_FILES",
   "ORIGINS",

@@ -21,7 +21,7 @@ import { prefixOf } from "./base/text.js"
 import type { FileStoreService } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
 import type { FileRow, FileTableService } from "./FileTable.js"
-import * as Lifecycle from "./life/lifecycle.js"
+import type { Ages } from "./life/ages.js"
 import { answered, orElseFail, unknownFile } from "./life/refusals.js"
 import { FileTable } from "./FileTable.js"
 import * as ApiRequest from "./http/apiRequest.js"
@@ -230,13 +230,7 @@ const completeLarge = (state: State): Endpoint => (who, request, id) =>
   Effect.gen(function*() {
     const text = yield* textOf(state, request)
     // before its list is read
-    yield* orElseFail(
-      Effect.map(
-        answered(state.table.find(who.tenant, id)),
-        Option.filter((row) => Lifecycle.meanings[row.state].complete !== "unknown")
-      ),
-      unknownFile
-    )
+    yield* orElseFail(answered(state.table.find(who.tenant, id)), unknownFile)
     const listed = yield* ApiRequest.parseCompleteLarge(text, state.profile.fields)
     return yield* completed(state, who, id, listed)
   })
@@ -455,7 +449,7 @@ export const make = (
 
 /** What is wrong, in a line; none if nothing is. What hangs is wrong too, and nobody waits for it. */
 const checked = (
-  what: "clock" | "database" | "store" | "room",
+  what: "database" | "store" | "room",
   check: Effect.Effect<unknown, { readonly code?: string; readonly message: string }>
 ): Effect.Effect<ReadonlyArray<string>> =>
   Effect.disconnect(check).pipe(
@@ -467,6 +461,13 @@ const checked = (
       ]
     })
   )
+
+/** What is known of the clock; nothing where the database does not answer. */
+const clock = Effect.flatMap(FileTable, ({ ages }) => ages).pipe(
+  Effect.disconnect,
+  Effect.timeout("5 seconds"),
+  Effect.orElseSucceed((): Partial<Ages> => ({}))
+)
 
 /**
  * What whoever runs the service has to know, although it answers: that there is no room left, and what cannot be read of the
@@ -486,19 +487,11 @@ export const notes: Effect.Effect<ReadonlyArray<string>, never, FileStore | File
       )
     )
   )
-  const { ages } = yield* FileTable
-  const clock = yield* checked(
-    "clock",
-    Effect.filterOrFail(
-      Effect.orElseSucceed(ages, () => ({ doubt: undefined })),
-      ({ doubt }) => doubt === undefined,
-      ({ doubt = "" }) => ({ message: doubt })
-    )
-  )
+  const { doubt, isAway } = yield* clock
   const unreadable = yield* store.unreadable ?? Effect.succeed([])
   return [
     ...room,
-    ...clock,
+    ...(doubt === undefined || isAway ? [] : [`clock: ${doubt}`]),
     ...unreadable.map((key) => `cannot be read: ${key}`)
   ]
 })
@@ -513,6 +506,7 @@ export const failing: Effect.Effect<ReadonlyArray<string>, never, FileTable | Fi
   const table = yield* FileTable
   const store = yield* FileStore
   const lines = yield* Effect.all([
+    Effect.map(clock, ({ doubt, isAway }) => isAway === true ? [`clock: ${doubt}`] : []),
     checked("database", table.find("", "")),
     // nothing has this key: a store that says so answers
     checked(

@@ -323,9 +323,8 @@ const measures = (state: State) => {
 
 const agesOf = ({ now, sql }: State) =>
   Ages.make(
-    sql<Ages.Looked>`select ${now} as now, since, at from stevedore_clock`.pipe(
-      Effect.flatMap(([row]) => row === undefined ? sql<Ages.Looked>`select ${now} as now` : Effect.succeed([row])),
-      Effect.map(([row]) => row ?? { now: 0 })
+    sql<Ages.Looked>`select ${now} as now, since, at from (select 1) as one left join stevedore_clock on true`.pipe(
+      Effect.map(([row = { now: 0 }]) => row)
     ),
     ({ at, since }) =>
       sql`insert into stevedore_clock (id, since, at) values (1, ${float(sql, since)}, ${float(sql, at)})

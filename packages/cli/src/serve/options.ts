@@ -55,11 +55,11 @@ export const serving = {
     help: "How long files are kept, such as 30d, or 30d,acme=7d for another time of a tenant. Default: " +
       "STEVEDORE_SERVE_KEEP_FOR, or for ever"
   }),
-  keepShare: option({
+  keepShare: optionOr({
     name: "keep-share",
     takes: called("PERCENT", wholeNumber(1, 100)),
-    help: "How many of all files may be removed at once for their age; of more, none is removed. Default: " +
-      "STEVEDORE_SERVE_KEEP_SHARE, or 50"
+    default: 50,
+    help: "How many of all files may be removed at once for their age; of more, none is removed"
   }),
   logFormat: option({
     name: "log-format",

@@ -52,9 +52,8 @@ const keptFor = (text: string) =>
 /** What both forms are told of where and how they listen, and of what they do besides. */
 const common = (options: Given.Serve) =>
   Effect.gen(function*() {
-    const { keep, keepShare, metricsPort, webhook } = yield* setting(Effect.all({
+    const { keep, metricsPort, webhook } = yield* setting(Effect.all({
       keep: ServeSettings.keep,
-      keepShare: ServeSettings.keepShare,
       metricsPort: ServeSettings.metricsPort,
       webhook: ServeSettings.webhook
     }))
@@ -67,9 +66,7 @@ const common = (options: Given.Serve) =>
       metricsPort: Option.getOrUndefined(Option.orElse(options.metricsPort, () => metricsPort)),
       requestLog: true,
       keep: Option.getOrUndefined(Option.orElse(kept, () => keep)),
-      keepShare: Option.getOrUndefined(
-        Option.orElse(Option.map(options.keepShare, (percent) => percent / 100), () => keepShare)
-      ),
+      keepShare: options.keepShare / 100,
       webhook
     }
   })

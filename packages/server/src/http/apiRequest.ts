@@ -128,8 +128,7 @@ const counted = (path: string, value: unknown, most: number, what: string) =>
     ? Effect.fail(ServiceRefused.invalid(path, `Expected at most ${most} ${what}`))
     : Effect.void
 
-// Of a long body the first problem is told: all of a list that is wrong throughout take seconds, in which nobody is served
-const tells = (text: string) => ({ errors: text.length > 16_384 ? "first" : "all" } as const)
+const telling = { errors: "all" } as const
 
 const mostIssues = 100
 
@@ -165,7 +164,7 @@ const initiate = <A, I>(
     const named = wanted.filter((field) => Object.hasOwn(wireNames, field))
     const fields = named.filter((field) => wire[toWire(field)] !== undefined)
     yield* counted(toWire("metadata"), wire[toWire("metadata")], 32, "names")
-    const value = yield* Schema.decodeUnknown(body, tells(text))(
+    const value = yield* Schema.decodeUnknown(body, telling)(
       Object.fromEntries(fields.map((field) => [field, wire[toWire(field)]]))
     ).pipe(Effect.mapError(invalid(toWire)))
     const known = named.map(toWire)
@@ -228,11 +227,11 @@ export const parseCompleteLarge = (
   Effect.gen(function*() {
     const wire = yield* parseObject(text)
     yield* counted(names.completeParts, wire[names.completeParts], mostParts, "parts")
-    const { parts, uploadId } = yield* Schema.decodeUnknown(CompleteBody(names), tells(text))(wire).pipe(
+    const { parts, uploadId } = yield* Schema.decodeUnknown(CompleteBody(names), telling)(wire).pipe(
       Effect.mapError(invalid(same))
     )
     const right = parts.map((part) => rightPart(part, names))
-    const decode = Schema.decodeUnknownEither(Part(names), { errors: "all" })
+    const decode = Schema.decodeUnknownEither(Part(names), telling)
     const problems = right.flatMap((found, index) => found.length === 0 ? [index] : []).slice(0, mostIssues).flatMap((index) =>
       Either.match(decode(parts[index]), {
         onLeft: ({ issue }) => [
@@ -264,7 +263,7 @@ export const parseImport = (
     (wire) =>
       Effect.zipRight(
         counted("fields", wire["fields"], 1000, "fields"),
-        Effect.mapError(Schema.decodeUnknown(ImportBody, tells(text))(wire), invalid(same))
+        Effect.mapError(Schema.decodeUnknown(ImportBody, telling)(wire), invalid(same))
       )
   )
 

@@ -8,35 +8,36 @@ import * as Effect from "effect/Effect"
 export interface Ages {
   readonly now: number
   readonly doubt: string | undefined
+  /** Whether that is because the instance is away from the clock of the table. */
+  readonly isAway: boolean
 }
 
-/** What the table keeps of the looks, and what its clock says. */
-export interface Looked extends Partial<Looks.Looks> {
+/** What the table keeps of the looks, if there was one, and what its clock says. */
+export interface Looked {
   readonly now: number
+  readonly since?: number | null
+  readonly at?: number | null
 }
 
-/** A store refuses what is signed a quarter of an hour away from its clock. */
-export const MOST_AWAY_MILLIS = 300_000
+/** In seconds. A store refuses what is signed a quarter of an hour away from its clock. */
+const MOST_AWAY = 300
 
 const LOOK_MILLIS = 60_000
 
 /** An instance that was away for no longer looks on. */
 const LONGEST_SILENCE = Duration.toMillis("12 hours")
 
-const doubtOf = (looks: Looks.Looks, here: number): string | undefined =>
-  Math.abs(looks.at - here) > MOST_AWAY_MILLIS
-    ? "it is minutes away from that of the database: nothing is removed for its age"
+const doubtOf = (looks: Looks.Looks, away: number): string | undefined =>
+  away > MOST_AWAY
+    ? `it is ${away} seconds away from that of the database`
     : Looks.mayRemove(looks)
     ? undefined
-    : `it was set, or the service was away, at ${
-      new Date(looks.since).toISOString()
-    }: nothing is removed for its age ` +
-      `until a day has passed since`
+    : `it was set, or the service was away, at ${new Date(looks.since).toISOString()}: nothing is removed for its age for a day`
 
 /** What has expired by then may be removed; what has the time 0, by the word of whoever runs the service. */
 export const until = ({ doubt, now }: Ages): number => doubt === undefined ? now + Looks.ADJUSTED_MILLIS : 0
 
-/** Looks no more than once a minute, and goes by the monotonic clock in between. Says in the log when doubts begin and end. */
+/** Looks no more than once a minute, and goes by the monotonic clock in between. Says in the log when doubts begin. */
 export const make = <E>(
   read: Effect.Effect<Looked, E>,
   keep: (looks: Looks.Looks) => Effect.Effect<unknown, E>
@@ -52,13 +53,10 @@ export const make = <E>(
     const before = { since: since ?? now - 2 * Looks.DOUBTED_MILLIS, at: own?.now ?? at ?? now }
     const looks = Looks.look(before, now, passed ?? 0, passed ?? LONGEST_SILENCE)
     yield* keep(looks)
-    const doubt = doubtOf(looks, clock.unsafeCurrentTimeMillis())
-    if (doubt !== own?.doubt) {
-      yield* doubt === undefined
-        ? Effect.logInfo("The clock is trusted again")
-        : Effect.logWarning(`The clock: ${doubt}`)
-    }
-    own = { now, doubt, monotonic }
+    const away = Math.round(Math.abs(now - clock.unsafeCurrentTimeMillis()) / 1000)
+    const doubt = doubtOf(looks, away)
+    if (doubt !== undefined && own?.doubt === undefined) yield* Effect.logWarning(`The clock: ${doubt}`)
+    own = { now, doubt, isAway: away > MOST_AWAY, monotonic }
     return own
   })
 }

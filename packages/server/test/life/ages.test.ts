@@ -43,7 +43,7 @@ describe("the ages of a table", () => {
       assert.strictEqual((yield* ages).until, 0)
       yield* TestClock.adjust("2 hours")
       assert.isAbove((yield* ages).until, 2 * DAY)
-      assert.deepStrictEqual(said.map((line) => line.split(" ")[0]), ["WARN", "WARN", "INFO"])
+      assert.deepStrictEqual(said.map((line) => line.split(" ")[0]), ["WARN"])
     }))
 
   it.effect("are in doubt for every instance that begins meanwhile, and for one that is away from the table's clock alone", () =>
@@ -52,7 +52,7 @@ describe("the ages of a table", () => {
       yield* instance()
       yield* TestClock.adjust("1 hour")
       assert.isUndefined((yield* instance()).doubt)
-      assert.include((yield* instance(3 * DAY)).doubt, "away from that of the database")
+      assert.include((yield* instance(3 * DAY)).doubt, "it is 259200 seconds away from that of the database")
       assert.isUndefined((yield* instance()).doubt)
       yield* set(400 * DAY)
       assert.include((yield* instance()).doubt, "1971-02-05")
