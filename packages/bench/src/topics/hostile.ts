@@ -1,6 +1,7 @@
 import { ServiceProfile } from "@stevedore/core"
 import * as Effect from "effect/Effect"
 import * as ApiRequest from "../../../server/src/http/apiRequest.js"
+import type { ServiceRefused } from "../../../server/src/ServiceRefused.js"
 import * as Markdown from "../Markdown.js"
 import type { Topic } from "../Topic.js"
 
@@ -42,7 +43,7 @@ const taken = (body: string) =>
   Effect.gen(function*() {
     const heap = process.memoryUsage()
     const cpu = process.cpuUsage()
-    const read = body.includes("upload_id")
+    const read: Effect.Effect<unknown, ServiceRefused> = body.includes("upload_id")
       ? ApiRequest.parseCompleteLarge(body, names)
       : ApiRequest.parseInitiate(body, names)
     const answer = yield* Effect.match(read, { onFailure: ({ errors }) => JSON.stringify({ errors }), onSuccess: () => "" })
