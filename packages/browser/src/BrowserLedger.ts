@@ -1,11 +1,10 @@
 /** The ledger of a page's unfinished uploads, in IndexedDB, locked across tabs. */
-import * as Ages from "@stevedore/core/parts/ages"
+import type { KeyValueStore } from "@effect/platform/KeyValueStore"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as IndexedDbKeyValueStore from "./IndexedDbKeyValueStore.js"
 import * as Databases from "./ledger/database.js"
@@ -50,28 +49,21 @@ const withoutWaiting = (ledger: UploadLedger.Service): Effect.Effect<UploadLedge
 
 const thirtyDays = 2_592_000_000
 
-const forgetIfOlder = (ledger: UploadLedger.Service, id: string, before: number) =>
-  Effect.gen(function*() {
-    if (!(yield* ledger.lock(id))) return
-    const found = yield* ledger.find(id)
-    // It may have been started again before it was locked
-    if (Option.isSome(found) && found.value.record.startedAt < before) yield* ledger.forget(found.value.record)
-  }).pipe(Effect.scoped)
-
-const forgetOld = (ledger: UploadLedger.Service, store: Parameters<typeof Ages.lookIn>[0]) =>
-  Effect.gen(function*() {
-    const before = (yield* Clock.currentTimeMillis) - thirtyDays
-    const old = (yield* ledger.unfinished).filter(({ record }) => record.startedAt < before)
-    if (old.length === 0 || !(yield* Ages.lookIn(store, thirtyDays))) return
-    for (const { record } of old) yield* forgetIfOlder(ledger, record.id, before)
-  })
-
 // A file that failed may never be chosen again, and whoever uses the browser next need not see its name.
-const forgettingOld = (...[ledger, store]: Parameters<typeof forgetOld>): Effect.Effect<UploadLedger.Service> =>
-  Effect.map(Effect.once(forgetOld(ledger, store)), (forget) => ({
+const forgettingOld = (ledger: UploadLedger.Service, store: KeyValueStore): Effect.Effect<UploadLedger.Service> => {
+  const forgetOld = Effect.gen(function*() {
+    const before = (yield* Clock.currentTimeMillis) - thirtyDays
+    const isOld = ({ record }: UploadLedger.Unfinished) => record.startedAt < before
+    const found = (yield* ledger.unfinished).filter(isOld)
+    if (found.length === 0) return
+    const { forget } = yield* Effect.tryPromise(() => import("./ledger/oldUploads.js"))
+    yield* forget({ ledger, store, found, before, age: thirtyDays })
+  })
+  return Effect.map(Effect.once(Effect.ignore(forgetOld)), (forget) => ({
     ...ledger,
     begin: (record) => Effect.zipRight(ledger.begin(record), forget)
   }))
+}
 
 /**
  * A ledger in IndexedDB, or in memory where there is none. Its failures are logged, and the upload continues, but cannot

@@ -1,7 +1,7 @@
 /** What can go wrong with any request, to the service or to storage, before there is a response. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Measure from "./parts/measure.js"
+import { spelled } from "./base/effect.js"
 import * as PagePosition from "./errors/pagePosition.js"
 import { TaggedError } from "./errors/taggedError.js"
 import * as Recovery from "./Recovery.js"
@@ -154,7 +154,7 @@ export class TimedOut extends TaggedError<TimedOut>()("TimedOut", {
 }) {
   override get message(): string {
     return `The ${this.peer} ${this.phase === "total" ? "did not finish within" : "made no progress for"} ${
-      Measure.duration(this.after)
+      spelled(this.after)
     } (phase: ${this.phase}) ${Recovery.describeAttempts(this)}${
       describePage(this.page)
     }. On a slow connection, allow more time with Timeouts, or lower the concurrency.`

@@ -1,7 +1,7 @@
 /** How the walk of a list can fail, besides the errors of the service. */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import * as Measure from "./parts/measure.js"
+import { spelled } from "./base/effect.js"
 import { printable } from "./base/text.js"
 import * as PagePosition from "./errors/pagePosition.js"
 import { TaggedError } from "./errors/taggedError.js"
@@ -48,7 +48,7 @@ export class CursorRejected extends TaggedError<CursorRejected>()("CursorRejecte
   attempts: Recovery.attempts
 }) {
   override get message(): string {
-    const age = Duration.toMillis(this.age) === 0 ? "" : `, ${Measure.duration(this.age)} old`
+    const age = Duration.toMillis(this.age) === 0 ? "" : `, ${spelled(this.age)} old`
     return `The service rejected the cursor of ${PagePosition.describe(this.page)}${age}. Walk again from the start.`
   }
 }

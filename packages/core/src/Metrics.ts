@@ -18,18 +18,12 @@ import type { Recovery } from "./Recovery.js"
 const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
 
 /**
- * Uploads that ended, by `outcome`: `completed`, `cancelled`, the `_tag` of the error, or `defect`.
+ * Uploads that ended, by `outcome`: `completed`, `cancelled`, the `_tag` of the error, or `defect`. Completed ones by `proof` too:
+ * how it is known that storage holds what was read (`UploadedFile.Proof`).
  *
  * @category metrics
  */
 export const uploads = counter("stevedore_uploads", "Uploads that ended")
-
-/**
- * Completed uploads, by `proof`: how it is known that storage holds what was read (`UploadedFile.Proof`).
- *
- * @category metrics
- */
-export const proofs = counter("stevedore_uploads_proven", "Completed uploads by how their content was proven")
 
 /**
  * How long completed uploads took, in milliseconds.
@@ -184,10 +178,10 @@ export const measureUpload = <
     return Effect.onExit(upload, (exit) =>
       Effect.flatMap(current, (labels) => {
         if (Exit.isSuccess(exit)) {
-          proofs.unsafeUpdate(1, labelled(labels, "proof", exit.value.sent.proof))
           uploadDuration.unsafeUpdate(Duration.nanos(clock.unsafeCurrentTimeNanos() - began), labels)
         }
-        uploads.unsafeUpdate(1, labelled(labels, "outcome", outcomeOf(exit)))
+        const outcome = labelled(labels, "outcome", outcomeOf(exit))
+        uploads.unsafeUpdate(1, Exit.isSuccess(exit) ? labelled(outcome, "proof", exit.value.sent.proof) : outcome)
         return ended(exit)
       }))
   })

@@ -12,7 +12,7 @@ import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Option from "effect/Option"
 import * as ServerClock from "./base/clock.js"
-import * as Measure from "./parts/measure.js"
+import { spelled } from "./base/effect.js"
 import { onExit, untilTimer } from "./base/fibers.js"
 import * as RetryPolicy from "./RetryPolicy.js"
 import type { Decision } from "./service/rateWindow.js"
@@ -198,7 +198,7 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
       Effect.all([
         Metric.update(waits, Duration.millis(wait)),
         Effect.annotateCurrentSpan("rateLimit.waitMillis", wait),
-        Effect.logDebug(`Waited ${Measure.duration(Duration.millis(wait))} for the service's rate limit`)
+        Effect.logDebug(`Waited ${spelled(Duration.millis(wait))} for the service's rate limit`)
       ], { discard: true })
 
     let waiting = 0

@@ -4,7 +4,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import * as Measure from "./parts/measure.js"
+import { spelled } from "./base/effect.js"
 
 /**
  * What can help against a failure:
@@ -126,4 +126,4 @@ export const describeAttempts = (error: Recoverable): string =>
  * @internal
  */
 export const describeWait = (error: Recoverable): string =>
-  error.retryAfter === undefined ? "" : `; the server asks to wait ${Measure.duration(error.retryAfter)}`
+  error.retryAfter === undefined ? "" : `; the server asks to wait ${spelled(error.retryAfter)}`

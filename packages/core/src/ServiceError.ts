@@ -1,6 +1,5 @@
 /** What the service can respond with, as typed errors. */
 import * as Either from "effect/Either"
-import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { printable } from "./base/text.js"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
@@ -174,11 +173,7 @@ export class RateLimited extends TaggedError<RateLimited>()("RateLimited", {
   override get message(): string {
     return `The service's rate limit is reached for ${this.operation} (${describe(this)}${
       Recovery.describeWait(this)
-    }). ${
-      this.retryAfter !== undefined && Duration.toSeconds(this.retryAfter) > 60
-        ? "After a minute, one call looks whether that still holds; until then, none is sent."
-        : "Wait that long, or make fewer calls at once."
-    }`
+    }). Wait that long, or make fewer calls at once; after a minute, one call looks whether it still holds.`
   }
 }
 

@@ -23,8 +23,11 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { ExactNumber } from "../Json.js"
 
-/** A duration in words. */
-export const spelled: (duration: Duration.Duration) => string = Duration.format
+/** A duration as a person says it: from two days on in days, and then in years. */
+export const spelled = (duration: Duration.Duration): string => {
+  const days = Math.floor(Duration.toDays(duration))
+  return days < 2 ? Duration.format(duration) : days < 731 ? `${days} days` : `${Math.floor(days / 365.25)} years`
+}
 
 /** The waits of a schedule whose every wait is waited for, in their order, and no more than these many. */
 export const waitsOf = <A>(

@@ -2,7 +2,7 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import * as Measure from "../parts/measure.js"
+import { spelled } from "../base/effect.js"
 import { printable } from "../base/text.js"
 import { arrival, causes, systemCode } from "../ConnectionError.js"
 import type { Recoverable } from "../Recovery.js"
@@ -20,7 +20,7 @@ export const tellRepeat = (
   wait: Duration.Duration,
   attempts = error.attempts
 ): Effect.Effect<void> =>
-  Effect.logDebug(printable(`Attempt ${attempts} ${what} failed; retrying in ${Measure.duration(wait)}`), error)
+  Effect.logDebug(printable(`Attempt ${attempts} ${what} failed; retrying in ${spelled(wait)}`), error)
 
 /**
  * Whether a failed transport proves that the request never arrived: a client may know, otherwise its system error code

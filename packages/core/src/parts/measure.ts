@@ -28,10 +28,6 @@ export const bytes = (count: number): string => {
  */
 export const speed = (bytesPerSecond: number): string => `${bytes(bytesPerSecond)}/s`
 
-const dayMillis = 86_400_000
-
-const yearMillis = 365.25 * dayMillis
-
 /**
  * A duration as a person says it: to the millisecond below a second, to the second below two days, and then in days or in years:
  * `250ms`, `1h 2m 5s`, `3 days`, `31 years`.
@@ -41,8 +37,6 @@ const yearMillis = 365.25 * dayMillis
 export const duration = (length: Duration.Duration): string => {
   if (!Duration.isFinite(length)) return "forever"
   const millis = Duration.toMillis(length)
-  if (millis >= 2 * yearMillis) return `${Math.floor(millis / yearMillis)} years`
-  if (millis >= 2 * dayMillis) return `${Math.floor(millis / dayMillis)} days`
   return spelled(Duration.millis(millis < 1000 ? Math.round(millis) : Math.round(millis / 1000) * 1000))
 }
 

@@ -123,8 +123,12 @@ const names: Readonly<Record<string, string>> = {
 }
 
 // by the names above: what merely looks like a name may follow an ampersand that is one
-const encoded =
-  /%(?:25)*(?:u([\da-f]{4})|([\da-f]{2}))|&(?:amp;)*(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|apos|colon|commat|dash|equals|gt|hyphen|lowbar|lt|num|percnt|period|plus|quest|quot|sol));?|\\+(?:u\{?([\da-f]{4,6})\}?|x([\da-f]{2})|([^\w\s]))/gi
+const encoded = /* #__PURE__ */ new RegExp(
+  String.raw`%(?:25)*(?:u([\da-f]{4})|([\da-f]{2}))|&(?:amp;)*(?:#(\d{1,7})|#x([\da-f]{1,6})|(${
+    Object.keys(names).join("|")
+  }));?|\\+(?:u\{?([\da-f]{4,6})\}?|x([\da-f]{2})|([^\w\s]))`,
+  "gi"
+)
 
 const character = (digits: string, base: number): string => {
   const code = Number.parseInt(digits, base)

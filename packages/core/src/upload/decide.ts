@@ -25,7 +25,7 @@ import { CompletionUnknown, StoredSizeDiffers, UnfinishedUploadNotFound } from "
 import type { Unfinished } from "../UploadLedger.js"
 import { urlsOf } from "../UploadSession.js"
 import { isDoubtful, mayBeComplete, meaningOf, namesInvalidPart, wasAnswered } from "./meaning.js"
-import { mismatch } from "./proof.js"
+import { provenBy } from "./proof.js"
 import * as UploadResume from "./resume.js"
 import { outcomeOf, rangesOf, usable } from "./session.js"
 import type * as S from "./state.js"
@@ -316,7 +316,7 @@ const notCompleted = (terms: S.Terms, state: S.Completing | S.Asking, error: Upl
 /** The service has the file, and its bytes are those that were sent as far as it says. */
 const unlessDifferent = (terms: S.Terms, state: S.Completing | S.Asking, file: FileRecord): S.State => {
   const { receipts } = state
-  const error = mismatch(terms.algorithm, receipts, file)
+  const { mismatch: error } = provenBy(terms.algorithm, receipts, file)
   return error === undefined
     ? { ...plain(state), _tag: "Done", record: undefined, file, receipts }
     : nextSessionOrFailed(terms, { ...state, record: undefined }, error)

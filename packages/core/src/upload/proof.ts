@@ -7,37 +7,28 @@ import { ChecksumMismatch } from "../StorageError.js"
 import type { UploadedFile } from "../UploadedFile.js"
 import type { PartReceipt } from "../UploadSession.js"
 
-type Receipts = ReadonlyArray<PartReceipt>
-
-// What is no value of the algorithm, such as a composite checksum or one in hexadecimal digits, says nothing
-const reported = (algorithm: ChecksumAlgorithm, { checksum }: FileRecord): string | undefined =>
-  checksum?.algorithm === algorithm.name && checksum.value.length === algorithm.begin().value().length
-    ? checksum.value
-    : undefined
+/** What is known of the content. */
+interface Proven extends Pick<UploadedFile["sent"], "checksum" | "proof"> {
+  /** That the service reports another content than was sent. */
+  readonly mismatch: ChecksumMismatch | undefined
+}
 
 /** The checksum of what was sent, from those of its parts, and how it is known that storage holds the same. */
 export const provenBy = (
   algorithm: ChecksumAlgorithm,
-  receipts: Receipts,
-  file: FileRecord
-): Pick<UploadedFile["sent"], "checksum" | "proof"> => {
+  receipts: ReadonlyArray<PartReceipt>,
+  { checksum: told, id }: FileRecord
+): Proven => {
   const checksum = Option.getOrUndefined(Checksum.combineAll(algorithm, receipts))
-  const isStored = receipts.length > 0 && receipts.every(({ proven }) => proven === true)
+  // what is no value of the algorithm, such as a composite checksum or one in hexadecimal digits, says nothing
+  const isTold = told?.algorithm === checksum?.algorithm && told?.value.length === checksum?.value.length
+  const stored = isTold ? told?.value : undefined
+  const isStored = stored !== undefined || (receipts.length > 0 && receipts.every(({ proven }) => proven === true))
   return {
     checksum,
-    proof: isStored || (checksum !== undefined && checksum.value === reported(algorithm, file)) ? "stored" : "unproven"
+    proof: isStored ? "stored" : "unproven",
+    mismatch: checksum === undefined || stored === undefined || stored === checksum.value
+      ? undefined
+      : new ChecksumMismatch({ algorithm: algorithm.name, sent: checksum.value, stored, fileId: id, attempts: 1 })
   }
-}
-
-/** How the content that the service reports differs from what was sent; undefined if it does not, as far as is known. */
-export const mismatch = (
-  algorithm: ChecksumAlgorithm,
-  receipts: Receipts,
-  file: FileRecord
-): ChecksumMismatch | undefined => {
-  const stored = reported(algorithm, file)
-  const sent = provenBy(algorithm, receipts, file).checksum?.value
-  return stored === undefined || sent === undefined || stored === sent
-    ? undefined
-    : new ChecksumMismatch({ algorithm: algorithm.name, sent, stored, fileId: file.id, attempts: 1 })
 }

@@ -358,6 +358,7 @@ export const run = (upload: Upload): Effect.Effect<Uploaded, UploadError, Requir
     Effect.gen(function*() {
       const running = yield* make(upload, scope)
       const { file, receipts } = yield* goOn(running, Decide.initial)
-      return { file, ...provenBy(running.terms.algorithm, receipts, file) }
+      const { checksum, proof } = provenBy(running.terms.algorithm, receipts, file)
+      return { file, checksum, proof }
     })
   )

@@ -5,7 +5,7 @@ import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import * as Measure from "../parts/measure.js"
+import { spelled } from "../base/effect.js"
 import type { Aside } from "../base/fibers.js"
 import { untilTimerUnwaited } from "../base/fibers.js"
 import * as Checksum from "../Checksum.js"
@@ -134,7 +134,7 @@ export const given = <A>(
       ledger.hangs = true
       return Effect.as(
         Effect.logWarning(
-          `The ledger of unfinished uploads has not answered for ${Measure.duration(patience)}: the upload goes on ` +
+          `The ledger of unfinished uploads has not answered for ${spelled(patience)}: the upload goes on ` +
             "without it, and cannot be resumed from here"
         ),
         otherwise
