@@ -53,11 +53,10 @@ const thirtyDays = 2_592_000_000
 const forgettingOld = (ledger: UploadLedger.Service, store: KeyValueStore): Effect.Effect<UploadLedger.Service> => {
   const forgetOld = Effect.gen(function*() {
     const before = (yield* Clock.currentTimeMillis) - thirtyDays
-    const isOld = ({ record }: UploadLedger.Unfinished) => record.startedAt < before
-    const found = (yield* ledger.unfinished).filter(isOld)
+    const found = (yield* ledger.unfinished).filter(({ record }) => record.startedAt < before)
     if (found.length === 0) return
     const { forget } = yield* Effect.tryPromise(() => import("./ledger/oldUploads.js"))
-    yield* forget({ ledger, store, found, before, age: thirtyDays })
+    yield* forget(ledger, store, found, before)
   })
   return Effect.map(Effect.once(Effect.ignore(forgetOld)), (forget) => ({
     ...ledger,

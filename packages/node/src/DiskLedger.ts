@@ -99,8 +99,10 @@ export const privateDirectory: Effect.Effect<
  *
  * @internal
  */
-export const newerDirectory = Effect.flatMap(defaultDirectory, (found) =>
-  Effect.promise(async () => Option.isSome(found) && await PrivateDirectory.isNewer(found.value) ? found.value : "")
+export const newerDirectory = Effect.flatMap(
+  defaultDirectory,
+  (found) =>
+    Effect.promise(async () => Option.isSome(found) && await PrivateDirectory.isNewer(found.value) ? found.value : "")
 )
 
 /**

@@ -4,7 +4,7 @@
  * It needs `@effect/platform-node`, `@effect/sql`, `@effect/experimental` and `libsql`, which nothing else here does
  * altogether. It is therefore not in the package's index: import it from `@stevedore/server/NodeServe`.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Path from "@effect/platform/Path"

@@ -70,8 +70,7 @@ export class Reserve extends Context.Reference<Reserve>()("@stevedore/server/Sql
  * @category combinators
  */
 export const freeing =
-  (reserve: Effect.Effect<boolean>) =>
-  <A, R>(change: Effect.Effect<A, SqlError, R>): Effect.Effect<A, SqlError, R> =>
+  (reserve: Effect.Effect<boolean>) => <A, R>(change: Effect.Effect<A, SqlError, R>): Effect.Effect<A, SqlError, R> =>
     Effect.catchIf(change, isFull, (error) => Effect.if(reserve, { onTrue: () => change, onFalse: () => error }))
 
 /** Whoever comes while it runs shares the next run with all others that do. */
@@ -168,7 +167,8 @@ export const migrate = (options: {
       pg: () =>
         Effect.zipRight(refusingNewer, Effect.retry(migrating, { schedule: Schedule.spaced("200 millis"), times: 5 })),
       // one write to the disk for a statement instead of several, which the file remembers
-      sqlite: () => refusingNewer.pipe(Effect.zipRight(sql.unsafe("pragma journal_mode = wal")), Effect.zipRight(migrating)),
+      sqlite: () =>
+        refusingNewer.pipe(Effect.zipRight(sql.unsafe("pragma journal_mode = wal")), Effect.zipRight(migrating)),
       orElse: () => unknownDialect
     }))
   })

@@ -17,7 +17,16 @@ import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS } from "./FileTable.js"
 import * as Ages from "./life/ages.js"
 import * as Lifecycle from "./life/lifecycle.js"
 import { counts, firstOf, KeptChecksum, KeptMetadata, type Row, to, toFile } from "./sql/fileRow.js"
-import { float, freeing as freeingBy, isPostgres, Lasting, migrate as migrating, now, Reserve, run } from "./SqlDatabase.js"
+import {
+  float,
+  freeing as freeingBy,
+  isPostgres,
+  Lasting,
+  migrate as migrating,
+  now,
+  Reserve,
+  run
+} from "./SqlDatabase.js"
 
 // Sizes and times are whole numbers that every driver gives as a number, which it does not for BIGINT.
 const tables = [
@@ -403,7 +412,12 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
           return isNotEmpty(forgotten) || isNotEmpty(yield* happen(state, "remove", ofId(id), { owner }))
         }).pipe(freeing, kept, to("remove a file")),
       discard: (tenant, id) =>
-        happen(state, "discard", ofTenant(tenant, id), {}).pipe(freeing, kept, to("discard a file"), Effect.map(isNotEmpty)),
+        happen(state, "discard", ofTenant(tenant, id), {}).pipe(
+          freeing,
+          kept,
+          to("discard a file"),
+          Effect.map(isNotEmpty)
+        ),
       page: (tenant, { after, direction, limit }) =>
         sql<Row>`select * from stevedore_file where tenant = ${tenant} and state = 'finalized' ${
           after === undefined

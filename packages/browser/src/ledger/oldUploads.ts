@@ -6,16 +6,14 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
 /** Those that are found, which began before a time: unless they were not as old a day ago, when a clock may have been wrong. */
-export const forget = ({ age, before, found, ledger, store }: {
-  readonly ledger: UploadLedger.Service
-  readonly store: KeyValueStore
-  readonly found: ReadonlyArray<UploadLedger.Unfinished>
-  readonly before: number
-  /** In milliseconds. */
-  readonly age: number
-}) =>
+export const forget = (
+  ledger: UploadLedger.Service,
+  store: KeyValueStore,
+  found: ReadonlyArray<UploadLedger.Unfinished>,
+  before: number
+) =>
   Effect.gen(function*() {
-    if (!(yield* Ages.lookIn(store, age))) return
+    if (!(yield* Ages.lookIn(store, "30 days"))) return
     for (const { record: { id } } of found) {
       yield* Effect.scoped(Effect.gen(function*() {
         if (!(yield* ledger.lock(id))) return

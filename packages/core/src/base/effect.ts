@@ -25,7 +25,7 @@ import { ExactNumber } from "../Json.js"
 
 /** A duration as a person says it: from two days on in days, and then in years. */
 export const spelled = (duration: Duration.Duration): string => {
-  const days = Math.floor(Duration.toDays(duration))
+  const days = Math.floor(Duration.toMillis(duration) / 86_400_000)
   return days < 2 ? Duration.format(duration) : days < 731 ? `${days} days` : `${Math.floor(days / 365.25)} years`
 }
 

@@ -319,7 +319,7 @@ const unlessDifferent = (terms: S.Terms, state: S.Completing | S.Asking, file: F
   const { mismatch: error } = provenBy(terms.algorithm, receipts, file)
   return error === undefined
     ? { ...plain(state), _tag: "Done", record: undefined, file, receipts }
-    : nextSessionOrFailed(terms, { ...state, record: undefined }, error)
+    : nextSessionOrFailed(terms, { ...state, record: undefined }, error, "next")
 }
 
 /**

@@ -46,8 +46,6 @@ export const particular = {
   "StorageRejected: IncompleteBody": { ...kept, opens: "instead" },
   // the answer of the attempt that stored the file was lost, and the URL signs that it may not be stored twice
   "StorageRejected: stored": { session: "sent", opens: "nothing", complete: "refused" },
-  // every part was confirmed, and the whole is of other bytes
-  "ChecksumMismatch: whole": meanings.over,
   // a stream that was consumed can be opened again in a new session
   "SourceUnreadable: ReadOnce": { ...kept, opens: "next" }
 } as const satisfies Readonly<Record<`${UploadError["_tag"]}: ${string}`, Meaning>>
@@ -81,8 +79,6 @@ export const rowOf = (error: UploadError): Row => {
         : error._tag
     case "InvalidResponse":
       return error.problem === notJson ? "InvalidResponse: no JSON" : error._tag
-    case "ChecksumMismatch":
-      return error.fileId === undefined ? error._tag : "ChecksumMismatch: whole"
     case "SourceUnreadable":
       return error.reason === "ReadOnce" ? "SourceUnreadable: ReadOnce" : error._tag
     default:

@@ -21,14 +21,15 @@ export const provenBy = (
 ): Proven => {
   const checksum = Option.getOrUndefined(Checksum.combineAll(algorithm, receipts))
   // what is no value of the algorithm, such as a composite checksum or one in hexadecimal digits, says nothing
-  const isTold = told?.algorithm === checksum?.algorithm && told?.value.length === checksum?.value.length
-  const stored = isTold ? told?.value : undefined
-  const isStored = stored !== undefined || (receipts.length > 0 && receipts.every(({ proven }) => proven === true))
+  const stored = told?.algorithm === checksum?.algorithm && told?.value.length === checksum?.value.length
+    ? told?.value
+    : undefined
+  const isStored = stored !== undefined || (receipts.length > 0 && receipts.every(({ proven }) => proven))
   return {
     checksum,
     proof: isStored ? "stored" : "unproven",
-    mismatch: checksum === undefined || stored === undefined || stored === checksum.value
-      ? undefined
-      : new ChecksumMismatch({ algorithm: algorithm.name, sent: checksum.value, stored, fileId: id, attempts: 1 })
+    mismatch: checksum && stored && stored !== checksum.value
+      ? new ChecksumMismatch({ algorithm: checksum.algorithm, sent: checksum.value, stored, fileId: id, attempts: 1 })
+      : undefined
   }
 }

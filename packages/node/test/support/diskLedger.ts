@@ -45,7 +45,9 @@ export const agedFor = (directory: string, days: number) =>
 export const list = (directory: string) =>
   Effect.promise(async () => {
     // one file keeps the others out of a repository
-    const names = (await Fs.readdir(directory, { recursive: true })).filter((name) => ![".gitignore", ".format"].includes(name))
+    const names = (await Fs.readdir(directory, { recursive: true })).filter((name) =>
+      ![".gitignore", ".format"].includes(name)
+    )
     return await Promise.all(names.sort().map(async (name) => ({ name, stats: await Fs.stat(join(directory, name)) })))
   })
 

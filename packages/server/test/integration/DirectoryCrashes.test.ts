@@ -287,60 +287,69 @@ describe("a service over a directory that is killed", () => {
       }
     }), 120_000)
 
-  it.scopedLive("is emptied by removals, and starts, on a disk that another program has filled", () =>
-    Effect.gen(function*() {
-      const program = yield* Processes.script("directoryInstance")
-      const disk = yield* folder
-      yield* Effect.acquireRelease(
-        Effect.sync(() => execFileSync("mount", ["-t", "tmpfs", "-o", "size=24m", "tmpfs", disk])),
-        () => Effect.sync(() => execFileSync("umount", ["-l", disk]))
-      )
-      const directory = join(disk, "data")
-      const fill = () => execFileSync("sh", ["-c", `dd if=/dev/zero of=${disk}/ballast-$$ bs=4096 2>/dev/null || true`])
-      const running = (body: (call: (method: string, url: string, sent?: string) => Effect.Effect<Answered>) =>
-        Effect.Effect<ReadonlyArray<string>, unknown>) =>
-        Effect.scoped(Effect.gen(function*() {
-          const { baseUrl } = yield* Processes.instance(program, { DIRECTORY: directory })
-          const authorization = `Bearer ${readFileSync(join(directory, "token"), "utf8")}`
-          return yield* body((method, url, sent) =>
-            Effect.promise(() =>
-              fetch(url.startsWith("/") ? `${baseUrl}${url}` : url, {
-                method,
-                headers: url.startsWith("/") ? { authorization } : encryption,
-                body: sent ?? null
-              }).then(async (answer) => ({ status: answer.status, text: await answer.text() }))
-            ))
-        }))
-      const ids = yield* running((call) =>
-        Effect.gen(function*() {
-          const stored = yield* Effect.forEach(Array.from({ length: 6 }), () =>
-            Effect.gen(function*() {
-              const { text } = yield* call("POST", "/v2/files/upload", JSON.stringify({ name: "a", size: 500_000 }))
-              const { data } = yield* Schema.decode(Session)(text)
-              assert.strictEqual((yield* call("PUT", data.upload_url ?? "", "x".repeat(500_000))).status, 200)
-              assert.strictEqual((yield* call("POST", `/v2/files/${data.id}/upload/complete`)).status, 200)
-              return data.id
-            }))
-          fill()
-          const [first = "", ...others] = stored
-          const kept = Effect.sync(() => statSync(join(directory, "reserve"), { throwIfNoEntry: false })?.size ?? 0)
-          assert.isAbove(yield* kept, 200_000)
-          assert.strictEqual((yield* call("DELETE", `/v1/files/${first}`)).status, 204)
-          yield* Effect.repeat(kept, { schedule: Schedule.spaced("100 millis"), until: (size) => size > 200_000 })
-          fill()
-          return others
-        })
-      )
-      yield* running((call) =>
-        Effect.gen(function*() {
-          const [first = "", second = ""] = ids
-          fill()
-          assert.strictEqual((yield* call("DELETE", `/v1/files/${first}`)).status, 204)
-          assert.strictEqual((yield* call("GET", `/v1/files/${second}/download`)).text.length, 500_000)
-          return []
-        })
-      )
-    }), 120_000)
+  it.scopedLive(
+    "is emptied by removals, and starts, on a disk that another program has filled",
+    () =>
+      Effect.gen(function*() {
+        const program = yield* Processes.script("directoryInstance")
+        const disk = yield* folder
+        yield* Effect.acquireRelease(
+          Effect.sync(() => execFileSync("mount", ["-t", "tmpfs", "-o", "size=24m", "tmpfs", disk])),
+          () => Effect.sync(() => execFileSync("umount", ["-l", disk]))
+        )
+        const directory = join(disk, "data")
+        const fill = () =>
+          execFileSync("sh", ["-c", `dd if=/dev/zero of=${disk}/ballast-$$ bs=4096 2>/dev/null || true`])
+        const running = (
+          body: (
+            call: (method: string, url: string, sent?: string) => Effect.Effect<Answered>
+          ) => Effect.Effect<ReadonlyArray<string>, unknown>
+        ) =>
+          Effect.scoped(Effect.gen(function*() {
+            const { baseUrl } = yield* Processes.instance(program, { DIRECTORY: directory })
+            const authorization = `Bearer ${readFileSync(join(directory, "token"), "utf8")}`
+            return yield* body((method, url, sent) =>
+              Effect.promise(() =>
+                fetch(url.startsWith("/") ? `${baseUrl}${url}` : url, {
+                  method,
+                  headers: url.startsWith("/") ? { authorization } : encryption,
+                  body: sent ?? null
+                }).then(async (answer) => ({ status: answer.status, text: await answer.text() }))
+              )
+            )
+          }))
+        const ids = yield* running((call) =>
+          Effect.gen(function*() {
+            const stored = yield* Effect.forEach(Array.from({ length: 6 }), () =>
+              Effect.gen(function*() {
+                const { text } = yield* call("POST", "/v2/files/upload", JSON.stringify({ name: "a", size: 500_000 }))
+                const { data } = yield* Schema.decode(Session)(text)
+                assert.strictEqual((yield* call("PUT", data.upload_url ?? "", "x".repeat(500_000))).status, 200)
+                assert.strictEqual((yield* call("POST", `/v2/files/${data.id}/upload/complete`)).status, 200)
+                return data.id
+              }))
+            fill()
+            const [first = "", ...others] = stored
+            const kept = Effect.sync(() => statSync(join(directory, "reserve"), { throwIfNoEntry: false })?.size ?? 0)
+            assert.isAbove(yield* kept, 200_000)
+            assert.strictEqual((yield* call("DELETE", `/v1/files/${first}`)).status, 204)
+            yield* Effect.repeat(kept, { schedule: Schedule.spaced("100 millis"), until: (size) => size > 200_000 })
+            fill()
+            return others
+          })
+        )
+        yield* running((call) =>
+          Effect.gen(function*() {
+            const [first = "", second = ""] = ids
+            fill()
+            assert.strictEqual((yield* call("DELETE", `/v1/files/${first}`)).status, 204)
+            assert.strictEqual((yield* call("GET", `/v1/files/${second}/download`)).text.length, 500_000)
+            return []
+          })
+        )
+      }),
+    120_000
+  )
 
   it.scopedLive(
     "says that there is no room, to the end of a body that has none, and goes on",

@@ -205,17 +205,20 @@ describe("what is in the directory", () => {
   it.effect.each([
     { by: "by a newer version of Stevedore", files: { format: "2\n" } },
     { by: "before version 0.1.0", files: { "stevedore.db": "" } }
-  ])("was written $by: it is refused, and nothing is touched", ({ by, files }) =>
-    within((folder, fs) =>
-      Effect.gen(function*() {
-        yield* fs.makeDirectory(`${folder}/data`, { mode: 0o755 })
-        for (const [name, text] of Object.entries(files)) yield* fs.writeFileString(`${folder}/data/${name}`, text)
-        const before = yield* walked(fs, folder)
-        const error = yield* Effect.flip(ServeDirectory.take(`${folder}/data`))
-        assert.include(error.message, by)
-        assert.deepStrictEqual(yield* walked(fs, folder), before)
-      })
-    ))
+  ])(
+    "was written $by: it is refused, and nothing is touched",
+    ({ by, files }) =>
+      within((folder, fs) =>
+        Effect.gen(function*() {
+          yield* fs.makeDirectory(`${folder}/data`, { mode: 0o755 })
+          for (const [name, text] of Object.entries(files)) yield* fs.writeFileString(`${folder}/data/${name}`, text)
+          const before = yield* walked(fs, folder)
+          const error = yield* Effect.flip(ServeDirectory.take(`${folder}/data`))
+          assert.include(error.message, by)
+          assert.deepStrictEqual(yield* walked(fs, folder), before)
+        })
+      )
+  )
 
   it.effect("is hidden from a repository, and what else is there is not", () =>
     within((folder, fs) =>

@@ -33,30 +33,34 @@ const none = (what: string) =>
   Effect.repeat(counted(what), { schedule: Schedule.spaced("100 millis"), until: (count) => count === 0 })
 
 describe("what follows an upload", () => {
-  it.scopedLive("keeps up: 3,000 events and 1,000 files that are old are no work for a minute", () =>
-    Effect.gen(function*() {
-      yield* SqlFileTable.migrate
-      yield* stored(1000)
-      const told = new Map<string, number>()
-      const tell: Hooks.HooksService["onCompleted"] = ({ id }) =>
-        Effect.sync(() => void told.set(id, (told.get(id) ?? 0) + 1))
-      const store = FileStore.signed(ObjectStore.make(BlobStore.memory), {
-        credential: { accessKeyId: "AKID", secretAccessKey: Redacted.make("very-secret"), region: "us-east-1" },
-        origin: "http://storage.test",
-        bucket: "files"
-      })
-      yield* Layer.build(
-        Sweeper.layer({ keep: () => "1 hour" }).pipe(
-          Layer.provideMerge(Uploads.layer()),
-          Layer.provideMerge(Layer.effect(FileStore.FileStore, Effect.succeed(store))),
-          Layer.provideMerge(SqlFileTable.layer)
+  it.scopedLive(
+    "keeps up: 3,000 events and 1,000 files that are old are no work for a minute",
+    () =>
+      Effect.gen(function*() {
+        yield* SqlFileTable.migrate
+        yield* stored(1000)
+        const told = new Map<string, number>()
+        const tell: Hooks.HooksService["onCompleted"] = ({ id }) =>
+          Effect.sync(() => void told.set(id, (told.get(id) ?? 0) + 1))
+        const store = FileStore.signed(ObjectStore.make(BlobStore.memory), {
+          credential: { accessKeyId: "AKID", secretAccessKey: Redacted.make("very-secret"), region: "us-east-1" },
+          origin: "http://storage.test",
+          bucket: "files"
+        })
+        yield* Layer.build(
+          Sweeper.layer({ keep: () => "1 hour" }).pipe(
+            Layer.provideMerge(Uploads.layer()),
+            Layer.provideMerge(Layer.effect(FileStore.FileStore, Effect.succeed(store))),
+            Layer.provideMerge(SqlFileTable.layer)
+          )
+        ).pipe(Effect.provideService(Hooks.Hooks, { ...Hooks.none, onCompleted: tell, onRemoved: tell }))
+        yield* Effect.timeoutFail(
+          Effect.all([none("stevedore_file where state <> 'removed'"), none("stevedore_event")]),
+          { duration: "1 minute", onTimeout: () => "a minute" }
         )
-      ).pipe(Effect.provideService(Hooks.Hooks, { ...Hooks.none, onCompleted: tell, onRemoved: tell }))
-      yield* Effect.timeoutFail(
-        Effect.all([none("stevedore_file where state <> 'removed'"), none("stevedore_event")]),
-        { duration: "1 minute", onTimeout: () => "a minute" }
-      )
-      assert.strictEqual(told.size, 2000)
-      assert.isTrue([...told.values()].every((times) => times === 1))
-    }).pipe(Effect.provide(database)), 120_000)
+        assert.strictEqual(told.size, 2000)
+        assert.isTrue([...told.values()].every((times) => times === 1))
+      }).pipe(Effect.provide(database)),
+    120_000
+  )
 })

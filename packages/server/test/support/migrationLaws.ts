@@ -33,22 +33,25 @@ export const laws = <E>(
     const held = (table: FileTable["Type"], id: string, files: number) =>
       table.open(newFile(id, { size: 10 }), { bytes: files * 10, files })
 
-    law("work on tables that a newer one has added to while they ran, and refuse them at a start", (table) =>
-      Effect.gen(function*() {
-        yield* run([
-          "alter table stevedore_file add column of_tomorrow text default 'x'",
-          "alter table stevedore_event add column of_tomorrow text",
-          "alter table stevedore_usage add column of_tomorrow text",
-          "insert into stevedore_migrations (migration_id, name) values (1000, 'of_tomorrow')"
-        ])
-        assert.include((yield* Effect.flip(SqlFileTable.migrate)).message, "written by a newer version")
-        assert.isTrue(yield* held(table, "new", 1))
-        yield* table.claim("acme", "new", "one", 60_000)
-        yield* table.settle("new", "one", { state: "finalized", etag: "e" })
-        assert.deepStrictEqual((yield* table.events(60_000, 10)).map(({ file, id }) => [id, "ofTomorrow" in file]), [
-          ["new/completed", false]
-        ])
-        assert.isTrue(yield* table.discard("acme", "new"))
-      }))
+    law(
+      "work on tables that a newer one has added to while they ran, and refuse them at a start",
+      (table) =>
+        Effect.gen(function*() {
+          yield* run([
+            "alter table stevedore_file add column of_tomorrow text default 'x'",
+            "alter table stevedore_event add column of_tomorrow text",
+            "alter table stevedore_usage add column of_tomorrow text",
+            "insert into stevedore_migrations (migration_id, name) values (1000, 'of_tomorrow')"
+          ])
+          assert.include((yield* Effect.flip(SqlFileTable.migrate)).message, "written by a newer version")
+          assert.isTrue(yield* held(table, "new", 1))
+          yield* table.claim("acme", "new", "one", 60_000)
+          yield* table.settle("new", "one", { state: "finalized", etag: "e" })
+          assert.deepStrictEqual((yield* table.events(60_000, 10)).map(({ file, id }) => [id, "ofTomorrow" in file]), [
+            ["new/completed", false]
+          ])
+          assert.isTrue(yield* table.discard("acme", "new"))
+        })
+    )
   })
 }
