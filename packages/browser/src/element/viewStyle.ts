@@ -1,6 +1,6 @@
 /** Everything that is there once there are files. */
 export const style = `
-h2 { font-size: 1.05rem; }
+h2 { font-size: 1.05rem; overflow: hidden; text-overflow: ellipsis; }
 .compact #drop { display: flex; flex-wrap: wrap; align-items: center; justify-content: center; gap: 0.4rem 1rem; padding: 0.7rem 1rem; }
 .compact #drop > svg, .compact .hint, .compact .touch { display: none; }
 .compact .invitation { font-size: 1rem; font-weight: 550; color: var(--soft); }
@@ -51,8 +51,7 @@ li:not(:has(.words)) { display: block; min-block-size: 3.4rem; overflow: hidden;
 .waiting .name { min-width: 0; }
 .waiting .state { margin-inline-start: auto; white-space: nowrap; }
 .waiting .picture { align-self: center; }
-.waiting li .progress { display: none; }
-.alike .error { display: none; }
+.waiting li .progress, .alike .error, button.icon span:empty, .link:empty, details .progress, li[data-state="cancelled"] .progress { display: none; }
 #queue .files > .error { padding: 0.7rem 1.15rem; border-top: 1px solid var(--line); }
 li .actions { display: flex; align-items: center; gap: 0.15rem; margin-inline-end: -0.75rem; }
 li .actions:has(> button:last-child span:not(:empty)) { margin-inline-end: 0; }
@@ -63,9 +62,7 @@ button.icon { display: flex; align-items: center; justify-content: center; gap: 
 button.icon:has(span:not(:empty)) { border-color: var(--edge); color: var(--text); min-height: 2.4rem; }
 button.icon:hover { background: var(--tint); border-color: transparent; color: var(--accent); }
 button.icon svg { width: 1.3rem; }
-button.icon span:empty { display: none; }
 .link { display: flex; flex-wrap: wrap; gap: 0.35rem 1rem; font-size: 0.92rem; }
-.link:empty { display: none; }
 .link a { color: var(--accent); }
 .link button { padding: 0; min-height: 1.5rem; border: 0; background: none; color: var(--accent); text-decoration: underline; font-weight: inherit; }
 .bar { position: relative; flex: 1; height: 0.4rem; border-radius: 1rem; background: var(--line); overflow: hidden; }
@@ -80,7 +77,6 @@ button.icon span:empty { display: none; }
 li[data-state="completed"] .progress { visibility: hidden; }
 /* WebKit would call what is folded visible */
 details:not([open]) li { content-visibility: visible; }
-details .progress, li[data-state="cancelled"] .progress { display: none; }
 li[data-state="completed"] .state { color: var(--good); }
 li[data-state="paused"] .state { color: light-dark(#8a5a00, #f0c060); }
 li[data-state="cancelled"] .name { color: var(--soft); }
@@ -90,8 +86,7 @@ summary:focus-visible { outline-offset: -3px; }
 @container (max-width: 32rem) {
   /* the name and the error have the whole width */
   li { grid-template-columns: 2rem minmax(0, 1fr) auto; column-gap: 0.5rem; padding: 0.5rem 0.6rem; }
-  summary { padding-inline: 0.6rem; }
-  #queue .files > .error { padding-inline: 0.6rem; }
+  summary, #unfinished > h2, #unfinished > p, #queue .files > .error { padding-inline: 0.6rem; }
   .words { display: contents; }
   .picture { width: 2rem; height: 2rem; font-size: 0.55rem; letter-spacing: 0; }
   .name { grid-column: 2 / -1; }
