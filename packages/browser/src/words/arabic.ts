@@ -36,7 +36,7 @@ export const arabic: Words = {
     done: "تم",
     pauseAll: "إيقاف الكل مؤقتًا",
     resumeAll: "استئناف الكل",
-    retryFailed: "إعادة محاولة ما فشل",
+    retryFailed: "إعادة المحاولة",
     uploadFiles: { one: "رفع ملف واحد", two: "رفع ملفين", few: "رفع {count} ملفات", other: "رفع {count} ملف" },
     upload: "رفع {name}",
     cancelAll: "إلغاء الكل",

@@ -27,7 +27,7 @@ export const french: Words = {
     done: "Terminé",
     pauseAll: "Tout suspendre",
     resumeAll: "Tout reprendre",
-    retryFailed: "Réessayer les échecs",
+    retryFailed: "Tout réessayer",
     uploadFiles: { one: "Envoyer {count} fichier", other: "Envoyer {count} fichiers" },
     upload: "Envoyer {name}",
     cancelAll: "Tout annuler",

@@ -27,7 +27,7 @@ export const german: Words = {
     done: "Fertig",
     pauseAll: "Alle anhalten",
     resumeAll: "Alle fortsetzen",
-    retryFailed: "Fehlgeschlagene wiederholen",
+    retryFailed: "Alle wiederholen",
     uploadFiles: { one: "{count} Datei hochladen", other: "{count} Dateien hochladen" },
     upload: "{name} hochladen",
     cancelAll: "Alle abbrechen",

@@ -27,7 +27,7 @@ export const spanish: Words = {
     done: "Listo",
     pauseAll: "Pausar todo",
     resumeAll: "Reanudar todo",
-    retryFailed: "Reintentar fallidos",
+    retryFailed: "Reintentar todo",
     uploadFiles: { one: "Subir {count} archivo", other: "Subir {count} archivos" },
     upload: "Subir {name}",
     cancelAll: "Cancelar todo",
