@@ -1,5 +1,4 @@
 /** The ledger of a page's unfinished uploads, in IndexedDB, locked across tabs. */
-import type { KeyValueStore } from "@effect/platform/KeyValueStore"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -50,7 +49,10 @@ const withoutWaiting = (ledger: UploadLedger.Service): Effect.Effect<UploadLedge
 const thirtyDays = 2_592_000_000
 
 // A file that failed may never be chosen again, and whoever uses the browser next need not see its name.
-const forgettingOld = (ledger: UploadLedger.Service, store: KeyValueStore): Effect.Effect<UploadLedger.Service> => {
+const forgettingOld = (
+  ledger: UploadLedger.Service,
+  store: Parameters<typeof UploadLedger.make>[0]["store"]
+): Effect.Effect<UploadLedger.Service> => {
   const forgetOld = Effect.gen(function*() {
     const before = (yield* Clock.currentTimeMillis) - thirtyDays
     const found = (yield* ledger.unfinished).filter(({ record }) => record.startedAt < before)

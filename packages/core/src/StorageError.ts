@@ -231,9 +231,9 @@ export class ChecksumMismatch extends TaggedError<ChecksumMismatch>()("ChecksumM
   fileId: Schema.optional(Schema.String)
 }) {
   override get message(): string {
-    return `Storage has other bytes of ${of(this)} than were sent: ${printable(`${this.algorithm} ${this.stored}`)}, not ${this.sent} (${
-      trace(this)
-    }). Something on the way changes bytes: try another network.`
+    return `Storage has other bytes of ${of(this)} than were sent: ${
+      printable(`${this.algorithm} ${this.stored}`)
+    }, not ${this.sent} (${trace(this)}). Something on the way changes bytes: try another network.`
   }
 }
 

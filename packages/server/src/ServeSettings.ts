@@ -97,7 +97,10 @@ const secret = (variable: string) =>
     const fs = yield* FileSystem.FileSystem
     const text = yield* Effect.mapError(
       // a pipe would be waited for without an end
-      Effect.zipRight(Effect.filterOrFail(fs.stat(file.value), ({ type }) => type === "File"), fs.readFileString(file.value)),
+      Effect.zipRight(
+        Effect.filterOrFail(fs.stat(file.value), ({ type }) => type === "File"),
+        fs.readFileString(file.value)
+      ),
       () => invalid(`${variable}_FILE`, `cannot read the file ${file.value}`)
     )
     if (text.trim() === "") return yield* invalid(`${variable}_FILE`, `the file ${file.value} is empty`)

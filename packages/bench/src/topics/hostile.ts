@@ -22,7 +22,8 @@ const list = (element: (index: number) => string, most = Infinity): string => {
   return elements.join(",")
 }
 
-const parts = (element: (index: number) => string, most?: number) => `{"upload_id":"x","parts":[${list(element, most)}]}`
+const parts = (element: (index: number) => string, most?: number) =>
+  `{"upload_id":"x","parts":[${list(element, most)}]}`
 
 const bodies: ReadonlyArray<readonly [what: string, body: string]> = [
   ["parts without fields, as many as there is room for", parts(() => "{}")],
@@ -46,7 +47,10 @@ const taken = (body: string) =>
     const read: Effect.Effect<unknown, ServiceRefused> = body.includes("upload_id")
       ? ApiRequest.parseCompleteLarge(body, names)
       : ApiRequest.parseInitiate(body, names)
-    const answer = yield* Effect.match(read, { onFailure: ({ errors }) => JSON.stringify({ errors }), onSuccess: () => "" })
+    const answer = yield* Effect.match(read, {
+      onFailure: ({ errors }) => JSON.stringify({ errors }),
+      onSuccess: () => ""
+    })
     const { system, user } = process.cpuUsage(cpu)
     return {
       millis: (user + system) / 1000,

@@ -1,5 +1,4 @@
 /** Forgets uploads that began too long ago. Loaded where there are any. */
-import type { KeyValueStore } from "@effect/platform/KeyValueStore"
 import * as Ages from "@stevedore/core/parts/ages"
 import type * as UploadLedger from "@stevedore/core/UploadLedger"
 import * as Effect from "effect/Effect"
@@ -8,7 +7,7 @@ import * as Option from "effect/Option"
 /** Those that are found, which began before a time: unless they were not as old a day ago, when a clock may have been wrong. */
 export const forget = (
   ledger: UploadLedger.Service,
-  store: KeyValueStore,
+  store: Parameters<typeof Ages.lookIn>[0],
   found: ReadonlyArray<UploadLedger.Unfinished>,
   before: number
 ) =>

@@ -104,7 +104,10 @@ export const exported = <A, E, R>(
           const layer = protocol === "http/json" ? Otlp.layerJson(options) : Otlp.layerProtobuf(options)
           // what a redirect leads to would get the key of the collector
           const sending = Layer.merge(
-            Layer.provide(Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, watched)), FetchHttpClient.layer),
+            Layer.provide(
+              Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, watched)),
+              FetchHttpClient.layer
+            ),
             Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" })
           )
           return yield* Effect.provide(effect, Layer.provide(layer, sending))

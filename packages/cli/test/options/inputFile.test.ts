@@ -167,13 +167,20 @@ describe("the text of an input file", () => {
       const fs = yield* FileSystem.FileSystem
       const pipe = `${yield* fs.makeTempDirectoryScoped()}/config.json`
       execFileSync("mkfifo", [pipe])
-      const writing = spawn("sh", ["-c", `sleep 0.3; exec > "$0"; printf '{ "base'; sleep 0.3; printf 'Url": "x" }'`, pipe])
+      const writing = spawn("sh", [
+        "-c",
+        `sleep 0.3; exec > "$0"; printf '{ "base'; sleep 0.3; printf 'Url": "x" }'`,
+        pipe
+      ])
       yield* Effect.addFinalizer(() => Effect.sync(() => writing.kill()))
       assert.deepStrictEqual(yield* readConfigFile(pipe), { STEVEDORE_BASE_URL: "x" })
       const [took, error] = yield* Effect.timed(Effect.flip(readConfigFile(pipe)))
       assert.include(error.message, `${pipe} is a pipe, and nobody writes to it`)
       assert.isBelow(Duration.toSeconds(took), 30)
-      assert.include((yield* Effect.flip(resolve({ tokenFile: Option.some("/dev/zero") }))).message, "/dev/zero is a device")
+      assert.include(
+        (yield* Effect.flip(resolve({ tokenFile: Option.some("/dev/zero") }))).message,
+        "/dev/zero is a device"
+      )
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.prop("is never another text than what was saved, and no problem with it quotes it", {

@@ -47,10 +47,14 @@ describe("Measure", () => {
     assert.strictEqual(Measure.duration(Duration.seconds(1_000_000_000)), "31 years")
   })
 
-  it.prop("a duration has four short words at most, whatever it is", { nanos: FastCheck.bigInt(0n, 10n ** 30n) }, ({ nanos }) => {
-    assert.match(
-      Measure.duration(Duration.nanos(nanos)),
-      /^(?:\d{1,3}ms|(?:1d ?)?(?:\d{1,2}h ?)?(?:\d{1,2}m ?)?(?:\d{1,2}s)?|\d{1,3} days|\d+ years|0)$/
-    )
-  })
+  it.prop(
+    "a duration has four short words at most, whatever it is",
+    { nanos: FastCheck.bigInt(0n, 10n ** 30n) },
+    ({ nanos }) => {
+      assert.match(
+        Measure.duration(Duration.nanos(nanos)),
+        /^(?:\d{1,3}ms|(?:1d ?)?(?:\d{1,2}h ?)?(?:\d{1,2}m ?)?(?:\d{1,2}s)?|\d{1,3} days|\d+ years|0)$/
+      )
+    }
+  )
 })

@@ -30,7 +30,7 @@ const silent = fc.constantFrom(
 describe("what is proven of an upload", () => {
   it.prop("a whole that is the same is stored, and no mismatch", [upload], ([{ receipts, whole }]) => {
     const file = { id: "f", checksum: whole }
-    const proven = { checksum: whole, proof: "stored", mismatch: undefined }
+    const proven = { checksum: whole, proof: "stored" as const, mismatch: undefined }
     assert.deepStrictEqual(provenBy(Checksum.crc32, receipts, file), proven)
   })
 
@@ -46,17 +46,15 @@ describe("what is proven of an upload", () => {
     [upload, silent],
     ([one, checksum]) => {
       const file = checksum === undefined ? { id: "f" } : { id: "f", checksum }
-      assert.strictEqual(
-        provenBy(Checksum.crc32, one.receipts, file).proof,
-        one.receipts.every(({ proven }) => proven) ? "stored" : "unproven"
-      )
-      assert.isUndefined(mismatch(Checksum.crc32, one.receipts, file))
+      const { mismatch, proof } = provenBy(Checksum.crc32, one.receipts, file)
+      assert.strictEqual(proof, one.receipts.every(({ proven }) => proven) ? "stored" : "unproven")
+      assert.isUndefined(mismatch)
     }
   )
 
   it("an upload of which no receipt is left proves nothing", () => {
     const file = { id: "f", checksum: { algorithm: "crc32", value: "N/eC4Q==" } }
-    const nothing = { checksum: undefined, proof: "unproven", mismatch: undefined }
+    const nothing = { checksum: undefined, proof: "unproven" as const, mismatch: undefined }
     assert.deepStrictEqual(provenBy(Checksum.crc32, [], file), nothing)
   })
 })

@@ -24,7 +24,9 @@ const mostParts = 10_000
 type Names = ServiceProfile.ServiceProfile["fields"]
 
 const Name = Schema.NonEmptyString.pipe(
-  Schema.filter((name) => (name.length <= 2048 && charactersIn(name) <= 1024) || "Expected a name of at most 1024 characters"),
+  Schema.filter((name) =>
+    (name.length <= 2048 && charactersIn(name) <= 1024) || "Expected a name of at most 1024 characters"
+  ),
   // PostgreSQL has no place for it
   Schema.filter((name) => !name.includes("\0") || "Expected no character U+0000")
 )
@@ -32,7 +34,8 @@ const Name = Schema.NonEmptyString.pipe(
 // a header of each download
 const MediaType = Schema.String.pipe(
   Schema.filter((type) =>
-    (type.length <= 255 && isHeaderValue(type)) || "Expected at most 255 visible characters of ASCII, such as text/plain"
+    (type.length <= 255 && isHeaderValue(type)) ||
+    "Expected at most 255 visible characters of ASCII, such as text/plain"
   )
 )
 
@@ -78,14 +81,18 @@ const rightPart = (part: unknown, { completeEtag, completePartNumber }: Names) =
 const issuesOf = Option.liftThrowable(ParseResult.ArrayFormatter.formatErrorSync)
 
 const invalid =
-  (rename: (field: string) => string) => (...errors: ReadonlyArray<ParseResult.ParseError>): ServiceRefused.ServiceRefused => {
+  (rename: (field: string) => string) =>
+  (...errors: ReadonlyArray<ParseResult.ParseError>): ServiceRefused.ServiceRefused => {
     const found = errors.flatMap((error) => Option.getOrElse(issuesOf(error), () => []))
     const issues = found.slice(0, mostIssues).map(({ message, path }) => ({
       code: "ValidationError",
       title: ServiceRefused.titles.ValidationError,
       // it repeats what was sent
       message: message.slice(0, longestText),
-      path: path.map((field, depth) => depth === 0 ? rename(String(field)) : String(field)).join(".").slice(0, longestText)
+      path: path.map((field, depth) => depth === 0 ? rename(String(field)) : String(field)).join(".").slice(
+        0,
+        longestText
+      )
     }))
     const [first, ...others] = issues
     return first === undefined
@@ -232,10 +239,14 @@ export const parseCompleteLarge = (
     )
     const right = parts.map((part) => rightPart(part, names))
     const decode = Schema.decodeUnknownEither(Part(names), telling)
-    const problems = right.flatMap((found, index) => found.length === 0 ? [index] : []).slice(0, mostIssues).flatMap((index) =>
+    const problems = right.flatMap((found, index) => found.length === 0 ? [index] : []).slice(0, mostIssues).flatMap((
+      index
+    ) =>
       Either.match(decode(parts[index]), {
         onLeft: ({ issue }) => [
-          new ParseResult.ParseError({ issue: new ParseResult.Pointer([names.completeParts, index], parts[index], issue) })
+          new ParseResult.ParseError({
+            issue: new ParseResult.Pointer([names.completeParts, index], parts[index], issue)
+          })
         ],
         onRight: () => []
       })

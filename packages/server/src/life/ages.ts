@@ -32,7 +32,9 @@ const doubtOf = (looks: Looks.Looks, away: number): string | undefined =>
     ? `it is ${away} seconds away from that of the database`
     : Looks.mayRemove(looks)
     ? undefined
-    : `it was set, or the service was away, at ${new Date(looks.since).toISOString()}: nothing is removed for its age for a day`
+    : `it was set, or the service was away, at ${
+      new Date(looks.since).toISOString()
+    }: nothing is removed for its age for a day`
 
 /** What has expired by then may be removed; what has the time 0, by the word of whoever runs the service. */
 export const until = ({ doubt, now }: Ages): number => doubt === undefined ? now + Looks.ADJUSTED_MILLIS : 0

@@ -33,28 +33,36 @@ describe("what a client sends", () => {
   const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, "1"]))
   const long = "\u0001\"n".repeat(1_000_000)
 
-  it.effect.each([
-    ["deep lists", `{"a":${nested("[", "]", 2_000_000)}}`, 0],
-    ["deep objects", `{"a":${nested("{\"a\":", "", 600_000)}}`, 0],
-    ["fields that it does not know", JSON.stringify(many(200_000)), 0],
-    ["values of a list", `{"a":[${"1,".repeat(2_000_000)}1]}`, 0],
-    ["names of metadata", JSON.stringify({ name: "a", size: 1, metadata: many(60_000) }), 1],
-    ["a name", JSON.stringify({ name: long, size: 1 }), 1],
-    ["a type", JSON.stringify({ name: "a", size: 1, type: long }), 1],
-    ["escaped brackets, which are text", JSON.stringify({ name: "[{,\\\"".repeat(200_000), size: "x" }), 1]
-  ] as const)("is refused in few words, and before anything is made of it where it is too much: %s", ([, text, parsed]) =>
-    Effect.gen(function*() {
-      const parse = vi.spyOn(JSON, "parse")
-      const { errors, status } = yield* Effect.flip(parseInitiate(text, { ...names, metadata: "metadata" }))
-      assert.strictEqual(parse.mock.calls.length, parsed)
-      parse.mockRestore()
-      assert.strictEqual(status, 400)
-      assert.isAtMost(JSON.stringify(errors).length, 65_536)
-    }))
+  it.effect.each(
+    [
+      ["deep lists", `{"a":${nested("[", "]", 2_000_000)}}`, 0],
+      ["deep objects", `{"a":${nested("{\"a\":", "", 600_000)}}`, 0],
+      ["fields that it does not know", JSON.stringify(many(200_000)), 0],
+      ["values of a list", `{"a":[${"1,".repeat(2_000_000)}1]}`, 0],
+      ["names of metadata", JSON.stringify({ name: "a", size: 1, metadata: many(60_000) }), 1],
+      ["a name", JSON.stringify({ name: long, size: 1 }), 1],
+      ["a type", JSON.stringify({ name: "a", size: 1, type: long }), 1],
+      ["escaped brackets, which are text", JSON.stringify({ name: "[{,\\\"".repeat(200_000), size: "x" }), 1]
+    ] as const
+  )(
+    "is refused in few words, and before anything is made of it where it is too much: %s",
+    ([, text, parsed]) =>
+      Effect.gen(function*() {
+        const parse = vi.spyOn(JSON, "parse")
+        const { errors, status } = yield* Effect.flip(parseInitiate(text, { ...names, metadata: "metadata" }))
+        assert.strictEqual(parse.mock.calls.length, parsed)
+        parse.mockRestore()
+        assert.strictEqual(status, 400)
+        assert.isAtMost(JSON.stringify(errors).length, 65_536)
+      })
+  )
 
   it.effect("is told with its place, whatever is wrong in a long list", () =>
     Effect.gen(function*() {
-      const parts = Array.from({ length: 9_000 }, (_, index) => ({ part_number: index + 1, etag: index === 8_000 ? 5 : "e" }))
+      const parts = Array.from(
+        { length: 9_000 },
+        (_, index) => ({ part_number: index + 1, etag: index === 8_000 ? 5 : "e" })
+      )
       const { errors } = yield* Effect.flip(completed(parts))
       assert.deepStrictEqual(errors.map(({ path }) => path), ["parts.8000.etag"])
     }))
