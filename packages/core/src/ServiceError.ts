@@ -173,7 +173,7 @@ export class RateLimited extends TaggedError<RateLimited>()("RateLimited", {
   override get message(): string {
     return `The service's rate limit is reached for ${this.operation} (${describe(this)}${
       Recovery.describeWait(this)
-    }). Wait that long, or make fewer calls at once; after a minute, one call looks whether it still holds.`
+    }). Wait that long, or make fewer calls at once; one call looks again after a minute.`
   }
 }
 

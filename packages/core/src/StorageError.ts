@@ -71,7 +71,7 @@ export class UrlExpired extends TaggedError<UrlExpired>()("UrlExpired", {
     const ends = this.reason === "TooLate" ? "expires" : "expired"
     const when = at === undefined ? "" : ` at ${at.toISOString()}`
     return `The pre-signed URL of ${of(this)} ${ends}${when} (${expiry[this.reason]}; ${trace(this)}). ` +
-      "Run it again for a new one; to upload over a slow connection, use a smaller file or more bandwidth."
+      "Run it again for a new one; on a slow connection, use a smaller file or more bandwidth."
   }
 }
 

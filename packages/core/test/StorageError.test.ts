@@ -84,7 +84,7 @@ describe("StorageError", () => {
     new StorageError.SignatureMismatch403({ signedHeaders: ["host"], sentHeaders: [] }),
     new StorageError.UrlExpired({ reason: "Credentials" })
   ])("an error that a download's link can cause says that its advice for uploads is for uploads: %o", ({ message }) => {
-    assert.match(message, /for an upload, against the profile's|to upload over a slow connection/)
+    assert.match(message, /for an upload, against the profile's|on a slow connection/)
     assert.notMatch(message, /session/)
   })
 

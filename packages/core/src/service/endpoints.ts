@@ -120,7 +120,7 @@ const recordOf = (profile: ServiceProfile, { fields }: Resource, fileId: string)
   const checksum = valueOf(fields, profile.fields.checksum)
   return Option.getOrElse(
     // the id by which the file was asked for is the one that works
-    Schema.decodeUnknownOption(FileRecord)({ ...fields, ...(checksum === undefined ? {} : { checksum }), id: fileId }),
+    Schema.decodeUnknownOption(FileRecord)({ ...fields, ...(checksum !== undefined && { checksum }), id: fileId }),
     () => ({ id: fileId })
   )
 }

@@ -100,13 +100,11 @@ const isHeld = ({ kind, range, source }: PartTransfer): boolean =>
 // Even with all of the bandwidth, at 1.5 times the best measured speed, it would not finish in time: such a part is not
 // started.
 const cannotEndInTime = ({ range, run, url }: PartTransfer): boolean =>
-  Option.exists(
-    Option.zipWith(url.deadline, run.monitor.speed(), (deadline, speed) => {
+  Option.exists(url.deadline, (deadline) =>
+    Option.exists(run.monitor.speed(), ({ most }) => {
       const secondsLeft = (deadline.getTime() - run.serverClock.now()) / 1000
-      return secondsLeft > 0 && speed.most > 0 && range.length > secondsLeft * speed.most * 1.5
-    }),
-    (late) => late
-  )
+      return secondsLeft > 0 && most > 0 && range.length > secondsLeft * most * 1.5
+    }))
 
 const tooLate = ({ run, url }: PartTransfer, attempts: number): UrlExpired =>
   new UrlExpired({
@@ -138,7 +136,7 @@ const accepted = (
 ): Effect.Effect<Receipt, ChecksumMismatch> => {
   const stored = receipt.checksums[algorithm]
   return checksum === undefined || stored === undefined || stored === checksum
-    ? Effect.succeed({ ...receipt, checksum, proven: checksum !== undefined && stored === checksum })
+    ? Effect.succeed({ ...receipt, checksum, proven: stored !== undefined && stored === checksum })
     : Effect.fail(
       new ChecksumMismatch({
         algorithm,

@@ -24,7 +24,7 @@ export const provenBy = (
   const stored = told?.algorithm === checksum?.algorithm && told?.value.length === checksum?.value.length
     ? told?.value
     : undefined
-  const isStored = stored !== undefined || (receipts.length > 0 && receipts.every(({ proven }) => proven))
+  const isStored = stored || (receipts.length > 0 && receipts.every(({ proven }) => proven))
   return {
     checksum,
     proof: isStored ? "stored" : "unproven",

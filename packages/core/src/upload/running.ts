@@ -134,8 +134,8 @@ export const given = <A>(
       ledger.hangs = true
       return Effect.as(
         Effect.logWarning(
-          `The ledger of unfinished uploads has not answered for ${spelled(patience)}: the upload goes on ` +
-            "without it, and cannot be resumed from here"
+          `The ledger of unfinished uploads has not answered for ${spelled(patience)}: the upload goes on, and ` +
+            "cannot be resumed from here"
         ),
         otherwise
       )
