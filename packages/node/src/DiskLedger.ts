@@ -193,7 +193,7 @@ const forgettingOld = (ledger: UploadLedger.Service, store: Kept): UploadLedger.
       before = now - longestKept
       const locks = yield* store.untouchedSince(now - oneDay, FileLock.folder)
       const old = yield* store.untouchedSince(before)
-      const mayForget = old.length > 0 && (yield* Ages.lookIn(store.store, longestKept))
+      const mayForget = old.length > 0 && (yield* Ages.lookIn(keyValueStore(store.store), longestKept))
       untouched = [...new Set([...(mayForget ? old : []), ...locks])]
       if (!mayForget) before = 0
     }

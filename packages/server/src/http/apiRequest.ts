@@ -68,6 +68,10 @@ const Part = ({ completeEtag, completePartNumber }: Names) =>
     etag: Schema.propertySignature(Schema.NonEmptyString).pipe(Schema.fromKey(completeEtag))
   })
 
+/** A problem of an element, at its place in the body. */
+const placed = (path: ReadonlyArray<PropertyKey>, actual: unknown, { issue }: ParseResult.ParseError) =>
+  new ParseResult.ParseError({ issue: new ParseResult.Pointer(path, actual, issue) })
+
 /** A part that is right, as nearly all are: a Schema would take a second of ten thousand. */
 const rightPart = (part: unknown, { completeEtag, completePartNumber }: Names) => {
   const { [completeEtag]: etag, [completePartNumber]: partNumber } = Predicate.isReadonlyRecord(part) ? part : {}
@@ -239,15 +243,10 @@ export const parseCompleteLarge = (
     )
     const right = parts.map((part) => rightPart(part, names))
     const decode = Schema.decodeUnknownEither(Part(names), telling)
-    const problems = right.flatMap((found, index) => found.length === 0 ? [index] : []).slice(0, mostIssues).flatMap((
-      index
-    ) =>
+    const wrong = right.flatMap((found, index) => found.length === 0 ? [index] : []).slice(0, mostIssues)
+    const problems = wrong.flatMap((index) =>
       Either.match(decode(parts[index]), {
-        onLeft: ({ issue }) => [
-          new ParseResult.ParseError({
-            issue: new ParseResult.Pointer([names.completeParts, index], parts[index], issue)
-          })
-        ],
+        onLeft: (error) => [placed([names.completeParts, index], parts[index], error)],
         onRight: () => []
       })
     )

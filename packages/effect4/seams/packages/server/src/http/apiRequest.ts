@@ -1,14 +1,18 @@
 import * as SchemaIssue from "effect/SchemaIssue"
 
-const CompleteBody = ({ completeEtag, completePartNumber, completeParts }: Names) =>
+const CompleteBody = ({ completeParts }: Names) =>
   Schema.Struct({
     uploadId: Schema.NonEmptyString,
-    parts: Schema.Array(
-      Schema.Struct({ partNumber: Schema.Int.check(Schema.isGreaterThan(0)), etag: Schema.NonEmptyString }).pipe(
-        Schema.encodeKeys({ partNumber: completePartNumber, etag: completeEtag })
-      )
-    ).check(Schema.isMinLength(1), Schema.isMaxLength(10_000))
+    parts: Schema.Array(Schema.Unknown).check(Schema.isMinLength(1))
   }).pipe(Schema.encodeKeys({ uploadId: "upload_id", parts: completeParts }))
+
+const Part = ({ completeEtag, completePartNumber }: Names) =>
+  Schema.Struct({ partNumber: Schema.Int.check(Schema.isGreaterThan(0)), etag: Schema.NonEmptyString }).pipe(
+    Schema.encodeKeys({ partNumber: completePartNumber, etag: completeEtag })
+  )
+
+const placed = (path: ReadonlyArray<PropertyKey>, _: unknown, { issue }: Schema.SchemaError) =>
+  new Schema.SchemaError(new SchemaIssue.Pointer(path, issue))
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
