@@ -1,5 +1,6 @@
 /** What agents have asked to be moved, and how each ended: kept where the unfinished uploads are. */
 import * as FileSystem from "@effect/platform/FileSystem"
+import { Proof } from "@stevedore/core/UploadedFile"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Effect from "effect/Effect"
@@ -54,6 +55,8 @@ export const Reached = Schema.Struct({
   /** In milliseconds since 1970. */
   at: Schema.Number,
   file: Schema.optional(Schema.String),
+  /** Of what was uploaded: said once, and kept from then on. */
+  proof: Schema.optional(Proof),
   why: Schema.optional(Refusal)
 })
 
@@ -91,7 +94,9 @@ const apply = (all: Map<string, Known>, line: Begun | Reached): void => {
   if ("begunAt" in line) return void all.set(line.id, { begun: line, reached: known?.reached })
   if (known === undefined) return
   const end = endOf(known)
-  if (end === undefined || end !== "done" && line.state === "done") all.set(line.id, { ...known, reached: line })
+  if (end === undefined || end !== "done" && line.state === "done") {
+    all.set(line.id, { ...known, reached: { ...line, proof: line.proof ?? known.reached?.proof } })
+  }
 }
 
 const file = "agents.jsonl"

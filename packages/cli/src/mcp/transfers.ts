@@ -107,7 +107,7 @@ export const make = (
           }))
         )
         const file = yield* handle.await
-        yield* note({ id, state: "uploaded", file: file.id })
+        yield* note({ id, state: "uploaded", file: file.id, proof: file.sent.proof })
         yield* settle
         return file.id
       }).pipe(Effect.scoped)

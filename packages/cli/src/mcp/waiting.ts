@@ -18,13 +18,13 @@ const words = {
 export const answerOf = (
   { begun: { id }, moved, reached, secondsLeft, size, speed, state }: TransferStatus
 ): Answer => {
-  const { file, why } = reached ?? {}
+  const { file, proof, why } = reached ?? {}
   const left = secondsLeft === undefined || !Number.isFinite(secondsLeft)
     ? undefined
     : Math.max(1, Math.round(secondsLeft))
   const amount = state === "moving" && size !== undefined ? `, ${Measure.percent(moved, size)} %` : ""
   const time = left === undefined ? "" : `, about ${Measure.duration(Duration.seconds(left))} left`
-  const where = file === undefined ? "" : `, as file ${file}`
+  const where = file === undefined ? "" : `, as file ${file}${proof === undefined ? "" : ` (content ${proof})`}`
   const reason = why === undefined ? "" : `: ${sentenceOf(why)}`
   return {
     message: `${id} ${words[state]}${amount}${time}${where}${reason}`,
@@ -35,6 +35,7 @@ export const answerOf = (
     bytes_per_second: speed === undefined ? undefined : Math.round(speed),
     seconds_left: left,
     file_id: file,
+    proof,
     ...why
   }
 }

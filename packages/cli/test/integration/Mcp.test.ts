@@ -68,7 +68,7 @@ describe("stevedore mcp", () => {
       )
       const begun = yield* call("upload", { path: "notes.txt", name: "Notes.txt" })
       const done = yield* ended(begun["id"], call)
-      assert.include(done, { state: "done", isError: false })
+      assert.include(done, { state: "done", isError: false, proof: "unproven" })
       const file_id = done["file_id"]
       assert.include(yield* call("file", { file_id }), { id: file_id, name: "Notes.txt", size: 31 })
       const saved = yield* ended((yield* call("download", { file_id }))["id"], call)
@@ -265,7 +265,13 @@ describe("stevedore mcp", () => {
       yield* one.kill
       const later = yield* connected(given, env)
       for (const { call } of [other, later]) {
-        assert.include(yield* call("upload", { path }), { id, state: "done", file_id, isError: false })
+        assert.include(yield* call("upload", { path }), {
+          id,
+          state: "done",
+          file_id,
+          proof: "unproven",
+          isError: false
+        })
       }
       assert.strictEqual((yield* sandbox.files).length, 1)
       const again = yield* later.call("upload", { path, again: true })
