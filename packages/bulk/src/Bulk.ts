@@ -2,6 +2,7 @@
 import type * as Migrator from "@effect/sql/Migrator"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import type { Proof } from "@stevedore/core/UploadedFile"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -116,8 +117,8 @@ export interface Job {
    * version of this package has written.
    */
   readonly failures: Stream.Stream<Failure, SqlError | ParseError>
-  /** The files that are there so far, with the ids that the service gave them. */
-  readonly files: Stream.Stream<{ readonly path: string; readonly fileId: string }, SqlError>
+  /** The files that are there so far, with the ids that the service gave them, and how the content of each was proven. */
+  readonly files: Stream.Stream<{ readonly path: string; readonly fileId: string; readonly proof: Proof }, SqlError>
   /** Waits for its end. */
   readonly await: Effect.Effect<Totals, SqlError | JobNotFound>
   /** Begins no further file, within about a second, until `resume`. What is under way goes on. */
@@ -238,9 +239,7 @@ const jobOf = (rows: JobRows.JobRows, { chunks, id, name }: JobRows.JobRow): Job
     failures: paged((after) => rows.failures(id, after)).pipe(
       Stream.mapEffect(({ error, path }) => Effect.map(decodeError(error ?? ""), (error): Failure => ({ path, error })))
     ),
-    files: paged((after) => rows.files(id, after)).pipe(
-      Stream.filterMap(({ fileId, path }) => Option.map(Option.fromNullable(fileId), (fileId) => ({ path, fileId })))
-    ),
+    files: Stream.map(paged((after) => rows.files(id, after)), ({ seq: _, ...file }) => file),
     await: Effect.repeat(status, { until: isOver, schedule: Schedule.spaced("200 millis") }).pipe(
       Effect.zipRight(status),
       Effect.map(({ failed, total, uploaded }) => ({ uploaded, failed, cancelled: total - uploaded - failed }))

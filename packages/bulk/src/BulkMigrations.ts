@@ -49,6 +49,7 @@ const tables = [
     state integer not null default 0,
     attempts integer not null default 0,
     file_id text,
+    proof text,
     error text,
     kept integer not null default 0,
     primary key (job, seq)

@@ -162,7 +162,7 @@ interface Outcome extends Halts.Ended {
 }
 
 const failedWith = (seq: number, kept: 0 | 1, error: FileError): Outcome => ({
-  row: { seq, state: 2, file_id: null, error: errorText(error), kept },
+  row: { seq, state: 2, file_id: null, proof: null, error: errorText(error), kept },
   size: 0,
   tag: error._tag,
   error: Option.some(error)
@@ -203,8 +203,8 @@ const uploaded = (
       ),
       Effect.match({
         onFailure: (error) => failedWith(seq, ledger.isForgotten() ? 0 : 1, error),
-        onSuccess: ({ id }): Outcome => ({
-          row: { seq, state: 1, file_id: id, error: null, kept: 0 },
+        onSuccess: ({ id, sent: { proof } }): Outcome => ({
+          row: { seq, state: 1, file_id: id, proof, error: null, kept: 0 },
           size,
           tag: "Uploaded",
           error: Option.none()

@@ -1,5 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import type { Proof } from "@stevedore/core/UploadedFile"
 import { isPostgres, now } from "@stevedore/server/SqlDatabase"
 import * as Effect from "effect/Effect"
 import { patient, rowsOf } from "./statements.js"
@@ -37,6 +38,8 @@ export interface OutcomeRow {
   readonly seq: number
   readonly state: 1 | 2
   readonly file_id: string | null
+  /** How its content was proven, if it was uploaded. */
+  readonly proof: Proof | null
   readonly error: string | null
   /** 1 if the ledger keeps its record, because only that can tell later whether the file is there. */
   readonly kept: 0 | 1
@@ -149,6 +152,7 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
         seq: "integer",
         state: "integer",
         file_id: "text",
+        proof: "text",
         error: "text",
         kept: "integer"
       })
@@ -158,7 +162,8 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
               with fence as (select 1 from bulk_chunk where ${mine(fence)} for update),
               outcome as (select x.* from fence cross join ${rows}),
               filed as (
-                update bulk_file f set state = o.state, file_id = o.file_id, error = o.error, kept = o.kept
+                update bulk_file f
+                set state = o.state, file_id = o.file_id, proof = o.proof, error = o.error, kept = o.kept
                 from outcome o where f.job = ${fence.job} and f.seq = o.seq and f.state = 0
                 returning f.state, f.size
               ),
@@ -174,7 +179,8 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
                 bytes = bytes + (select coalesce(sum(size), 0) from filed where state = 1)
               where ${mine(fence)} returning 1 as held`
           : sql<{ readonly held: number }>`
-              update bulk_file set state = o.state, file_id = o.file_id, error = o.error, kept = o.kept
+              update bulk_file
+              set state = o.state, file_id = o.file_id, proof = o.proof, error = o.error, kept = o.kept
               from (select x.* from ${rows}) as o
               where bulk_file.job = ${fence.job} and bulk_file.seq = o.seq and ${exists(fence)}
               returning 1 as held`

@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
+import type { Proof } from "@stevedore/core/UploadedFile"
 import { isPostgres, now } from "@stevedore/server/SqlDatabase"
 import * as Effect from "effect/Effect"
 import { chunkStates } from "./chunkRows.js"
@@ -244,9 +245,9 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
           order by seq limit 500`),
 
     files: (job: number, after: number) =>
-      answered(sql<{ readonly seq: number; readonly path: string; readonly fileId: string | null }>`
-          select seq, path, file_id as ${sql("fileId")} from bulk_file
-          where job = ${job} and state > 0 and seq > ${after} order by seq limit 500`),
+      answered(sql<{ readonly seq: number; readonly path: string; readonly fileId: string; readonly proof: Proof }>`
+          select seq, path, file_id as ${sql("fileId")}, proof from bulk_file
+          where job = ${job} and state = 1 and seq > ${after} order by seq limit 500`),
 
     /** A change of state, from any of those named. */
     change: (job: number, from: ReadonlyArray<JobRow["state"]>, to: JobRow["state"]) =>
