@@ -1,4 +1,5 @@
 /** `stevedore file` and `stevedore whoami`: print one record. */
+import { Checksum } from "@stevedore/core/Checksum"
 import { FileRecord } from "@stevedore/core/FileRecord"
 import * as Json from "@stevedore/core/Json"
 import { ServiceApi, TokenInfo } from "@stevedore/core/ServiceApi"
@@ -11,7 +12,14 @@ import type { ofService } from "../options/shared.js"
 import { Output } from "../print/output.js"
 import type { ofFile } from "./options.js"
 
-const shown = (value: unknown): string => typeof value === "string" ? value : Json.stringify(value) ?? ""
+const isChecksum = Schema.is(Checksum)
+
+const shown = (value: unknown): string =>
+  typeof value === "string"
+    ? value
+    : isChecksum(value)
+    ? `${value.algorithm}:${value.value}`
+    : Json.stringify(value) ?? ""
 
 /** A record as lines of names and values, with the values aligned in one column. */
 export const table = (record: object): ReadonlyArray<string> => {
