@@ -2,7 +2,7 @@ import { FileSystem, Terminal } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
-import { ServiceProfile } from "@stevedore/core"
+import { Checksum, ServiceProfile } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
 import { Effect, Option, Predicate, Redacted, Schema } from "effect"
 import * as ServiceVariation from "../../../testing/test/variation/ServiceVariation.js"
@@ -116,7 +116,11 @@ const oddService = ({ shows, size = "size" }: { readonly shows: string | undefin
         }
         if (file === undefined) return json(404, {})
         if (at.endsWith("/download")) return response.writeHead(200).end(file.content)
-        return json(200, { result: shows === undefined ? {} : { [shows]: file.type } })
+        const digest = Checksum.ofBytes(Checksum.crc32, file.content)
+        const other = { ...digest, value: "AAAAAA==" }
+        return json(200, {
+          result: shows === undefined ? { other } : { other, content: { digest }, [shows]: file.type }
+        })
       })
     })
     return { env: { STEVEDORE_BASE_URL: origin, STEVEDORE_TOKEN: "api.nothing" } }
@@ -174,7 +178,7 @@ describe("doctor --write-profile", () => {
         const { env } = yield* oddService({ shows: "mime" })
         const { profile } = yield* written(env)
         assert.deepStrictEqual(profile, {
-          fields: { mediaType: "mime", partSize: "plan.chunk_bytes" },
+          fields: { checksum: "content.digest", mediaType: "mime", partSize: "plan.chunk_bytes" },
           envelope: "result"
         })
       }).pipe(Effect.provide(NodeContext.layer)),
@@ -188,6 +192,7 @@ describe("doctor --write-profile", () => {
       const folder = yield* fs.makeTempDirectoryScoped()
       const { stdout } = yield* invoke(["doctor", "--json", "--write-profile", `${folder}/p.json`], env)
       assert.deepStrictEqual(profileIn(stdout).assumed.map((one) => one.split(":")[0]), [
+        "fields.checksum",
         "fields.mediaType",
         "fields.parts"
       ])

@@ -115,10 +115,17 @@ const inspect: Check<Needs> = {
   run: (found) =>
     Effect.gen(function*() {
       const fileId = yield* present(found.fileId)
-      const { name, size, status } = yield* problemFrom(Effect.flatMap(ServiceApi, (api) => api.file(fileId)))
-      const expected = contentBehind(found).byteLength
+      const { checksum, name, size, status } = yield* problemFrom(Effect.flatMap(ServiceApi, (api) => api.file(fileId)))
+      const content = contentBehind(found)
+      const expected = content.byteLength
       if (size !== undefined && size !== expected) {
         return yield* Trial.failed(`its record says ${size} bytes, but ${expected} were sent`)
+      }
+      const ours = checksum && (yield* Trial.sameOf(checksum, content))
+      if (checksum && ours && ours !== checksum.value) {
+        return yield* Trial.failed(
+          `its record says the ${checksum.algorithm} ${checksum.value}, but here it is ${ours}`
+        )
       }
       return { found: `${name} is ${status}` }
     })

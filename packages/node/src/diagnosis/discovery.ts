@@ -169,6 +169,23 @@ const learnMediaType = (prober: Prober, content: Uint8Array, answers: ReadonlyAr
     } else if (found !== assumed) draft.fields["mediaType"] = found
   })
 
+/** The field of the record with the checksum of what was sent, told by its value. */
+const learnChecksum = (prober: Prober, content: Uint8Array, record: Answer) =>
+  Effect.gen(function*() {
+    const leaves = Probe.leaves(prober.resource(record))
+    for (const { path, value: algorithm } of leaves.filter(({ path }) => path.at(-1) === "algorithm")) {
+      const field = path.slice(0, -1).join(".")
+      const { value } = leaves.find(({ path }) => path.join(".") === `${field}.value`) ?? {}
+      if (!Predicate.isString(algorithm) || !Predicate.isString(value)) continue
+      const ours = yield* Trial.sameOf({ algorithm, value }, content)
+      if (ours === value && field !== prober.name("checksum")) prober.draft.fields["checksum"] = field
+      if (ours === value) return
+      if (ours !== undefined) {
+        prober.draft.assumed.push(`fields.checksum: ${field} is not the ${algorithm} of what was sent`)
+      }
+    }
+  })
+
 const single = (prober: Prober, content: Uint8Array) =>
   Effect.gen(function*() {
     const size = content.byteLength
@@ -190,6 +207,7 @@ const single = (prober: Prober, content: Uint8Array) =>
     if (completed === undefined) return
     prober.left.splice(before, prober.left.length - before, { fileId: completed.id, kind: "file", bytes: size })
     const record = yield* readBack(prober, completed.id, content)
+    yield* learnChecksum(prober, content, record)
     yield* learnMediaType(prober, content, [opened, completed.answer, record])
   })
 

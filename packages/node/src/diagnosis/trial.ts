@@ -1,5 +1,6 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Checksum from "@stevedore/core/Checksum"
 import * as ConnectionError from "@stevedore/core/ConnectionError"
 import type { ObjectStorage, PutReceipt } from "@stevedore/core/ObjectStorage"
 import type { ServiceApi } from "@stevedore/core/ServiceApi"
@@ -8,10 +9,12 @@ import type { ByteRange } from "@stevedore/core/UploadPlan"
 import type { MultipartSession, PartReceipt, SingleSession } from "@stevedore/core/UploadSession"
 import * as UploadSources from "@stevedore/core/UploadSources"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { lookup } from "node:dns/promises"
 import { createConnection, isIP, type Socket } from "node:net"
 import { connect } from "node:tls"
 import type { HttpProxy } from "../HttpProxy.js"
+import * as Comparison from "../parts/comparison.js"
 
 /** The names of the checks, in order. */
 export const checkIds = [
@@ -58,6 +61,13 @@ export const contentOf = (size: number): Uint8Array => {
 export const mediaType = "text/plain"
 export const singleName = "stevedore-doctor-single.txt"
 export const largeName = "stevedore-doctor-multipart.txt"
+
+/** The same checksum of these bytes; undefined for an algorithm that is not known, or a value in another notation. */
+export const sameOf = ({ algorithm, value }: Checksum.Checksum, bytes: Uint8Array) =>
+  Effect.map(
+    Comparison.reportedChecksum({ [algorithm]: value }),
+    (known) => Option.getOrUndefined(Option.map(known, ({ algorithm }) => Checksum.ofBytes(algorithm, bytes).value))
+  )
 
 /** A check that did not pass: what was found, and what to do. */
 export interface Problem {

@@ -1,5 +1,6 @@
 import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
+import * as Checksum from "@stevedore/core/Checksum"
 import * as ObjectStorage from "@stevedore/core/ObjectStorage"
 import * as ServiceApi from "@stevedore/core/ServiceApi"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
@@ -53,6 +54,23 @@ describe("the checks of a diagnosis", () => {
       assert.match(little?._tag === "Right" ? little.right.note ?? "" : "", /Few calls are left/)
       assert.isTrue(none !== undefined && Either.isLeft(none))
       assert.match(words(yield* run("rate-limit", {})), /reports none/)
+    }))
+
+  it.effect("compare the checksum of a record, where it can be compared, with what was sent", () =>
+    Effect.gen(function*() {
+      const inspected = (algorithm: string, value: string) =>
+        run("inspect", {
+          service: { file: (id) => Effect.succeed({ id, size: 1, checksum: { algorithm, value } }) },
+          found: { fileId: "1" }
+        })
+      const { value } = Checksum.ofBytes(Checksum.crc32, new Uint8Array(1))
+      assert.isTrue(Either.isRight(yield* inspected("crc32", value)))
+      assert.strictEqual(
+        words(yield* inspected("crc32", "AAAAAA==")),
+        `its record says the crc32 AAAAAA==, but here it is ${value}`
+      )
+      assert.isTrue(Either.isRight(yield* inspected("crc32", "00000000")))
+      assert.isTrue(Either.isRight(yield* inspected("other", "AAAAAA==")))
     }))
 
   it.effect("limit the file size by the throughput, the URL lifetime and the service's maximum", () =>
