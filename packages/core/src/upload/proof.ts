@@ -13,6 +13,10 @@ interface Proven extends Pick<UploadedFile["sent"], "checksum" | "proof"> {
   readonly mismatch: ChecksumMismatch | undefined
 }
 
+// what is no value of the algorithm, such as a composite checksum or one in hexadecimal digits, says nothing
+const kindOf = (one: Checksum.Checksum | undefined) =>
+  one && `${one.algorithm} ${one.value.length} ${one.value.endsWith("=")}`
+
 /** The checksum of what was sent, from those of its parts, and how it is known that storage holds the same. */
 export const provenBy = (
   algorithm: ChecksumAlgorithm,
@@ -20,10 +24,7 @@ export const provenBy = (
   { checksum: told, id }: FileRecord
 ): Proven => {
   const checksum = Option.getOrUndefined(Checksum.combineAll(algorithm, receipts))
-  // what is no value of the algorithm, such as a composite checksum or one in hexadecimal digits, says nothing
-  const stored = told?.algorithm === checksum?.algorithm && told?.value.length === checksum?.value.length
-    ? told?.value
-    : undefined
+  const stored = kindOf(told) === kindOf(checksum) ? told?.value : undefined
   const isStored = stored || (receipts.length > 0 && receipts.every(({ proven }) => proven))
   return {
     checksum,
