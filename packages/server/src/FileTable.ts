@@ -107,6 +107,13 @@ export type Outcome =
   | { readonly state: "failed"; readonly reason: string }
 
 /**
+ * What somebody can be told of a file.
+ *
+ * @category constants
+ */
+export const KINDS = ["completed", "removed", "failed"] as const
+
+/**
  * Something that happened to a file, written in the change that made it happen. `id` is the same however often the event is
  * delivered.
  *
@@ -114,7 +121,7 @@ export type Outcome =
  */
 export interface FileEvent {
   readonly id: string
-  readonly kind: "completed" | "removed" | "failed"
+  readonly kind: (typeof KINDS)[number]
   readonly file: FileRow
   /** How often it was tried to deliver it before. */
   readonly attempts: number
@@ -226,10 +233,15 @@ export interface FileTableService {
   /** Whether its clock can be trusted: only then, anything is removed for its age. */
   readonly ages: Effect.Effect<Ages, TableFailed>
   /**
-   * Takes up to `limit` events that are due. One that is not delivered within the lease is due again: after the lease, after
-   * twice as long, and so on as {@link deliveryDelay} says, {@link MOST_DELIVERIES} times altogether. It stays after that.
+   * Takes up to `limit` events of these kinds that are due. One that is not delivered within the lease is due again: after the
+   * lease, after twice as long, and so on as {@link deliveryDelay} says, {@link MOST_DELIVERIES} times altogether. It stays
+   * after that. A kind is written, by every instance, from the first time on that anybody asks for it.
    */
-  readonly events: (leaseMillis: number, limit: number) => Effect.Effect<ReadonlyArray<FileEvent>, TableFailed>
+  readonly events: (
+    leaseMillis: number,
+    limit: number,
+    kinds: ReadonlyArray<FileEvent["kind"]>
+  ) => Effect.Effect<ReadonlyArray<FileEvent>, TableFailed>
   /** These events are never taken again. */
   readonly delivered: (...events: ReadonlyArray<string>) => Effect.Effect<void, TableFailed>
 }

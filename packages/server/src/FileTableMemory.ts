@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
 import type { FileEvent, FileRow, FileTableService, Measures, NewFile, PageRequest, Quota } from "./FileTable.js"
-import { deliveryDelay, FileTable, MOST_DELIVERIES } from "./FileTable.js"
+import { deliveryDelay, FileTable, KINDS, MOST_DELIVERIES } from "./FileTable.js"
 import * as Ages from "./life/ages.js"
 import * as Lifecycle from "./life/lifecycle.js"
 
@@ -29,6 +29,8 @@ const newestFirst = Order.combine(
 interface State {
   readonly files: Map<string, Held>
   readonly events: Map<string, Event>
+  /** Of which somebody is told. */
+  readonly kinds: Set<FileEvent["kind"]>
 }
 
 const withNow = <A>(change: (now: number) => A): Effect.Effect<A> => Effect.map(Clock.currentTimeMillis, change)
@@ -41,8 +43,7 @@ const lifeOf = ({ leaseOwner, leaseUntil, row: { expiresAt, settledAt, state } }
   leaseUntil
 })
 
-const isDelivered = ({ events }: State, id: string): boolean =>
-  ["completed", "removed", "failed"].every((kind) => !events.has(`${id}/${kind}`))
+const isDelivered = ({ events }: State, id: string): boolean => KINDS.every((kind) => !events.has(`${id}/${kind}`))
 
 /** Makes an event happen to a file, with what else is then known of it; undefined if it may not happen. */
 const happen = (
@@ -64,7 +65,7 @@ const happen = (
   const row = { ...held.row, ...known, state: after.state, settledAt }
   state.files.set(id, { row, leaseOwner, leaseUntil })
   const kind = Lifecycle.fileEventOf(held.row.state, row.state)
-  if (kind !== undefined) {
+  if (kind !== undefined && state.kinds.has(kind)) {
     const told = `${id}/${kind}`
     state.events.set(told, { id: told, kind, fileId: id, attempts: 0, dueAt: asked.now })
   }
@@ -111,18 +112,22 @@ const page = (state: State, tenant: string, { after, direction, limit }: PageReq
 }
 
 const takeEvents = (
-  { events, files }: State,
-  leaseMillis: number,
-  limit: number,
+  state: State,
+  [leaseMillis, limit, kinds]: Parameters<FileTableService["events"]>,
   now: number
-): ReadonlyArray<FileEvent> =>
-  [...events.values()].filter(({ attempts, dueAt }) => dueAt <= now && attempts < MOST_DELIVERIES).slice(0, limit)
+): ReadonlyArray<FileEvent> => {
+  const { events, files } = state
+  kinds.forEach((kind) => state.kinds.add(kind))
+  return [...events.values()]
+    .filter(({ attempts, dueAt, kind }) => dueAt <= now && attempts < MOST_DELIVERIES && kinds.includes(kind))
+    .slice(0, limit)
     .flatMap((event) => {
       const { attempts, fileId, id, kind } = event
       events.set(id, { ...event, attempts: attempts + 1, dueAt: now + leaseMillis * deliveryDelay(attempts) })
       const file = files.get(fileId)?.row
       return file === undefined ? [] : [{ id, kind, file, attempts }]
     })
+}
 
 const measured = ({ events, files }: State, now: number): Measures => {
   const rows = [...files.values()]
@@ -152,7 +157,7 @@ const measured = ({ events, files }: State, now: number): Measures => {
  * @category constructors
  */
 export const make = (): FileTableService => {
-  const state: State = { files: new Map(), events: new Map() }
+  const state: State = { files: new Map(), events: new Map(), kinds: new Set() }
   let looks = {}
   const ages = Ages.make(withNow((now) => ({ ...looks, now })), (looked) => Effect.sync(() => (looks = looked)))
 
@@ -212,7 +217,7 @@ export const make = (): FileTableService => {
     count: (tenant, before = Infinity) =>
       Effect.sync(() => final(state, tenant).filter(({ createdAt }) => createdAt < before).length),
     ages,
-    events: (leaseMillis, limit) => withNow((now) => takeEvents(state, leaseMillis, limit, now)),
+    events: (...asked) => withNow((now) => takeEvents(state, asked, now)),
     delivered: (...events) => Effect.sync(() => events.forEach((event) => state.events.delete(event)))
   }
 }

@@ -65,6 +65,7 @@ const tables = [
     due_at double precision not null
   )`,
   "create index stevedore_event_due on stevedore_event (due_at)",
+  "create table stevedore_receiver (kind text primary key)",
   `create table stevedore_token (
     hash text primary key,
     id text not null unique,
@@ -142,7 +143,7 @@ const settled = "new.state in ('finalized', 'removed', 'failed') and old.state <
 const kind = "case new.state when 'finalized' then 'completed' else new.state end"
 
 const eventOfAll = `insert into stevedore_event (id, file_id, kind, due_at)
-  values (new.id || '/' || ${kind}, new.id, ${kind}, new.settled_at)`
+  select new.id || '/' || kind, new.id, kind, new.settled_at from stevedore_receiver where kind = ${kind}`
 
 const telling = (sql: SqlClient.SqlClient) =>
   isPostgres(sql)
@@ -180,20 +181,21 @@ interface State {
   readonly skipping: Fragment
   readonly locked: Fragment
   readonly shards: Fragment
+  /** Kinds of events that this instance has asked for. */
+  readonly asked: Set<FileEvent["kind"]>
 }
 
 const stateOf = (sql: SqlClient.SqlClient): State => {
   const nothing = sql.literal("")
+  const same = { sql, now: now(sql), nothing, asked: new Set<FileEvent["kind"]>() }
   return isPostgres(sql)
     ? {
-      sql,
-      now: now(sql),
-      nothing,
+      ...same,
       skipping: sql.literal("for update skip locked"),
       locked: sql.literal("for update"),
       shards: sql.literal(`generate_series(0, ${lastShard}) as shard`)
     }
-    : { sql, now: now(sql), nothing, skipping: nothing, locked: nothing, shards: sql.literal("(select 0 as shard)") }
+    : { ...same, skipping: nothing, locked: nothing, shards: sql.literal("(select 0 as shard)") }
 }
 
 /** When an event may happen to a row: the transitions of the event, as a condition. */
@@ -281,10 +283,19 @@ interface EventRow {
   readonly attempts: number
 }
 
-const takeEvents = ({ now, skipping, sql }: State, leaseMillis: number, limit: number) =>
+const takeEvents = (
+  { asked, now, skipping, sql }: State,
+  ...[leaseMillis, limit, kinds]: Parameters<FileTableService["events"]>
+) =>
   Effect.gen(function*() {
+    const first = kinds.filter((kind) => !asked.has(kind))
+    if (first.length > 0) {
+      yield* sql`insert into stevedore_receiver ${sql.insert(first.map((kind) => ({ kind })))}
+        on conflict (kind) do nothing`
+      first.forEach((kind) => asked.add(kind))
+    }
     const due = sql`select id from stevedore_event where due_at <= ${now} and attempts < ${MOST_DELIVERIES}
-      order by due_at limit ${limit} ${skipping}`
+      and ${sql.in("kind", kinds)} order by due_at limit ${limit} ${skipping}`
     const taken = yield* sql<EventRow>`update stevedore_event set attempts = attempts + 1,
         due_at = ${now} + ${float(sql, leaseMillis)} * (1 << case when attempts < 6 then attempts else 6 end)
       where id in (${due}) returning *`
@@ -444,7 +455,7 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
           to("count files"),
           Effect.map(([row]) => Number(row?.files ?? 0))
         ),
-      events: (leaseMillis, limit) => takeEvents(state, leaseMillis, limit).pipe(to("find events")),
+      events: (...asked) => takeEvents(state, ...asked).pipe(to("find events")),
       delivered: (...events) =>
         sql`delete from stevedore_event where ${sql.in("id", events)}`.pipe(to("end events"), Effect.asVoid)
     }

@@ -2,7 +2,6 @@
  * What a service does without being asked: it looks after files that nobody looks after, and tells the hooks what happened.
  * Any number of instances may do so at once.
  */
-import * as Arr from "effect/Array"
 import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,7 +11,7 @@ import * as Schedule from "effect/Schedule"
 import * as ServerMetrics from "./base/metrics.js"
 import { tally } from "./base/text.js"
 import type { FileEvent, Quota, TableFailed } from "./FileTable.js"
-import { FileTable, MOST_DELIVERIES } from "./FileTable.js"
+import { FileTable, KINDS, MOST_DELIVERIES } from "./FileTable.js"
 import { Hooks, ignored } from "./Hooks.js"
 import { Uploads } from "./Uploads.js"
 
@@ -32,8 +31,19 @@ const undelivered = ({ attempts, id }: FileEvent, cause: Cause.Cause<unknown>): 
   )
 }
 
+/** The events that a hook of this instance wants to be told of; others are left to other instances. */
+const taken = (limit: number) =>
+  Effect.gen(function*() {
+    const { onCompleted: completed, onFailed: failed, onRemoved: removed } = yield* Hooks
+    const hooks = { completed, failed, removed }
+    const kinds = KINDS.filter((kind) => hooks[kind] !== ignored)
+    const events = kinds.length === 0 ? [] : yield* (yield* FileTable).events(EVENT_LEASE_MILLIS, limit, kinds)
+    return events.map((event) => ({ event, tell: hooks[event.kind] }))
+  })
+
 /**
- * Delivers up to 20 events that are due to the hooks, and answers how many were delivered. An event is gone only when its
+ * Delivers up to 20 events that are due to the hooks, and answers how many were delivered. What no hook of this instance wants to
+ * be told of, it leaves to others. An event is gone only when its
  * hook has succeeded; one that fails, or is not done in a minute, is due again a minute after it was taken, then after two, four,
  * and at most 64 minutes. After a day it is tried no more, but stays in the table.
  *
@@ -41,17 +51,10 @@ const undelivered = ({ attempts, id }: FileEvent, cause: Cause.Cause<unknown>): 
  */
 export const deliver: Effect.Effect<number, TableFailed, FileTable> = Effect.gen(function*() {
   const table = yield* FileTable
-  const hooks = yield* Hooks
-  const events = yield* table.events(EVENT_LEASE_MILLIS, EVENTS_AT_ONCE)
-  const of = { completed: hooks.onCompleted, removed: hooks.onRemoved, failed: hooks.onFailed }
-  const hookOf = ({ kind }: FileEvent) => of[kind]
-  // of what nobody wants to be told, all is one statement
-  const [told, untold] = Arr.partition(events, (event) => hookOf(event) === ignored)
-  if (untold.length > 0) yield* table.delivered(...untold.map(({ id }) => id))
   const delivered = yield* Effect.forEach(
-    told,
-    (event) =>
-      hookOf(event)(event).pipe(
+    yield* taken(EVENTS_AT_ONCE),
+    ({ event, tell }) =>
+      tell(event).pipe(
         // a hook that cannot be interrupted is left behind
         Effect.disconnect,
         Effect.timeout(EVENT_LEASE_MILLIS),
@@ -62,7 +65,7 @@ export const deliver: Effect.Effect<number, TableFailed, FileTable> = Effect.gen
     // one that hangs holds up none of the others
     { concurrency: "unbounded" }
   )
-  return delivered.reduce((sum, one) => sum + one, untold.length)
+  return delivered.reduce((sum, one) => sum + one, 0)
 })
 
 /**
@@ -180,6 +183,8 @@ export const layer = (options?: {
   Layer.scopedDiscard(Effect.gen(function*() {
     const { sweep } = yield* Uploads
     const scope = yield* Effect.scope
+    // before anything happens: what its hooks want to be told of is written from now on
+    yield* steady("say what its hooks are told of", taken(0))
     const eachTime = <E, R>(what: string, round: Effect.Effect<unknown, E, R>, every: Duration.DurationInput) =>
       // a round of its own: one that waits for a hook does not keep the next from beginning
       Effect.forkIn(steady(what, round), scope).pipe(

@@ -2,8 +2,9 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import * as FileAdmin from "../src/FileAdmin.js"
-import { FileTable, MOST_DELIVERIES } from "../src/FileTable.js"
+import { FileTable, KINDS, MOST_DELIVERIES } from "../src/FileTable.js"
 import * as SqlFileTable from "../src/SqlFileTable.js"
+import { receiving } from "./support/fileTableLaws.js"
 import { database } from "./support/sqlite.js"
 
 const HOUR = 3_600_000
@@ -11,7 +12,7 @@ const HOUR = 3_600_000
 describe("what whoever runs a service asks of its rows", () => {
   it.scopedLive("is told of all tenants, and of what waits, since when and why", () =>
     Effect.gen(function*() {
-      const table = yield* FileTable
+      const table = yield* Effect.flatMap(FileTable, receiving)
       const admin = yield* FileAdmin.FileAdmin
       const sql = yield* SqlClient.SqlClient
       const opened = (id: string, tenant: string, lifetimeMillis = HOUR) =>
@@ -50,7 +51,7 @@ describe("what whoever runs a service asks of its rows", () => {
       assert.deepStrictEqual(yield* admin.resend(undefined), ["done/completed"])
       assert.deepStrictEqual(yield* admin.resend(undefined), [])
       assert.deepStrictEqual(
-        (yield* table.events(60_000, 10)).map(({ id }) =>
+        (yield* table.events(60_000, 10, KINDS)).map(({ id }) =>
           id
         ),
         ["done/completed"]

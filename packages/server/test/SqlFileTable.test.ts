@@ -3,7 +3,7 @@ import { NodeContext } from "@effect/platform-node"
 import { SqlClient, SqlError as SqlErrors } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option } from "effect"
-import type * as FileTable from "../src/FileTable.js"
+import * as FileTable from "../src/FileTable.js"
 import * as SqlDatabase from "../src/SqlDatabase.js"
 import * as SqlFileTable from "../src/SqlFileTable.js"
 import { newFile } from "./support/fileTableLaws.js"
@@ -40,7 +40,7 @@ describe("the table of files in a database", () => {
         ["discard", table.discard("acme", "a"), 1],
         ["due", table.due("eve", 60_000, 1), 0],
         ["removed", table.removed("a", "eve"), 1],
-        ["events", table.events(60_000, 10), 0],
+        ["events", table.events(60_000, 10, FileTable.KINDS), 0],
         ["delivered", table.delivered("a/completed", "a/removed"), 0]
       ]
       for (const [name, call, expected] of calls) {

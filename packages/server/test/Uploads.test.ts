@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Metric, Option, Ref, Scope, TestClock } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Metric, Option, Ref, Scope, TestClock } from "effect"
 import type { Principal } from "../src/Authorize.js"
 import * as ServerMetrics from "../src/base/metrics.js"
 import * as FileTable from "../src/FileTable.js"
+import * as FileTableMemory from "../src/FileTableMemory.js"
 import * as Hooks from "../src/Hooks.js"
 import * as StorageRefused from "../src/StorageRefused.js"
 import * as Sweeper from "../src/Sweeper.js"
@@ -272,6 +273,39 @@ describe("an upload at the service", () => {
       assert.deepStrictEqual(yield* Ref.get(told), Array(3).fill(`${fileId}/completed`))
       // after one minute, and after two
       assert.deepStrictEqual(at, [1, 2, 2, 3, 3, 3, 3, 3, 3])
+    }))
+
+  it.scoped("is told to the instance that has a hook, whichever has completed it, from the time on that one has", () =>
+    Effect.gen(function*() {
+      const world = { ...makeWorld(), table: FileTableMemory.make() }
+      const uploads = yield* instance(world)
+      const completed = Effect.gen(function*() {
+        const { fileId } = yield* uploads.initiate(ann, declared)
+        yield* put(world, fileId)
+        yield* uploads.complete(ann, fileId, undefined)
+        return fileId
+      })
+      const started = (hooks: Partial<Hooks.HooksService>) =>
+        Layer.build(Sweeper.layer()).pipe(
+          Effect.provideService(FileTable.FileTable, world.table),
+          Effect.provideService(Uploads.Uploads, uploads),
+          Effect.provideService(Hooks.Hooks, { ...Hooks.none, ...hooks })
+        )
+      yield* started({})
+      yield* completed
+      assert.strictEqual((yield* world.table.measures).waiting, 0)
+      const told: Array<string> = []
+      const scope = yield* Scope.make()
+      yield* Scope.extend(started({ onCompleted: ({ file }) => Effect.sync(() => told.push(file.id)) }), scope)
+      yield* Scope.close(scope, Exit.void)
+      // while it is away, the other one goes on
+      const left = yield* completed
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(told, [])
+      yield* started({ onCompleted: ({ file }) => Effect.sync(() => told.push(file.id)) })
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(told, [left])
+      assert.strictEqual((yield* world.table.measures).waiting, 0)
     }))
 
   it.effect("is told for a day to a hook that always fails, and then rests, counted", () =>

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Scope } from "effect"
 import { Context, Effect, Exit, FastCheck as fc, Layer, Stream } from "effect"
 import { errorCode } from "../../src/base/errorCode.js"
-import { FileTable } from "../../src/FileTable.js"
+import { FileTable, KINDS } from "../../src/FileTable.js"
 import { ObjectStore } from "../../src/ObjectStore.js"
 import * as SqlRateLimit from "../../src/parts/sqlRateLimit.js"
 import * as SqlFileTable from "../../src/SqlFileTable.js"
@@ -13,7 +13,7 @@ import * as Sqlite from "../../src/Sqlite.js"
 import * as SqlObjectStore from "../../src/SqlObjectStore.js"
 import * as SqlTokens from "../../src/SqlTokens.js"
 import * as Tokens from "../../src/Tokens.js"
-import { newFile } from "../support/fileTableLaws.js"
+import { newFile, receiving } from "../support/fileTableLaws.js"
 import { locking } from "../support/locked.js"
 
 const within = <A, E>(
@@ -62,7 +62,7 @@ describe("a file of SQLite", () => {
           )
           const sql = Context.get(context, SqlClient.SqlClient)
           const other = yield* client({ file })
-          const table = Context.get(context, FileTable)
+          const table = yield* receiving(Context.get(context, FileTable))
           const store = Context.get(context, ObjectStore)
           const tokens = Context.get(context, Tokens.Tokens)
           const rate = SqlRateLimit.taking(sql, { table: "stevedore_rate", key: "tenant" })
@@ -78,7 +78,7 @@ describe("a file of SQLite", () => {
             ["lease ended", table.release("a", "ann")],
             ["lease again", table.claim("acme", "a", "ann", 60_000)],
             ["complete", table.settle("a", "ann", { state: "finalized", etag: "e" })],
-            ["outbox", table.events(60_000, 10)],
+            ["outbox", table.events(60_000, 10, KINDS)],
             ["outbox told", table.delivered("a/completed")],
             ["retention", table.discard("acme", "a")],
             ["sweep", table.due("eve", 60_000, 10)],

@@ -10,7 +10,7 @@ import * as Sweeper from "../../src/Sweeper.js"
 import * as Uploads from "../../src/Uploads.js"
 import { database } from "../support/sqlite.js"
 
-/** So many files that are final since 1970, and events of their completion. */
+/** So many files that are final since 1970, with two events each. */
 const stored = (count: number) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.zipRight(
@@ -19,7 +19,8 @@ const stored = (count: number) =>
           settled_at)
         select 'file-' || i, 'acme', 'ann', 'Ann', 'n', 3, 'single', 'files/acme/' || i, 'finalized', i, i, i from n`,
       sql`insert into stevedore_event (id, file_id, kind, attempts, due_at)
-        select id || '/completed', id, 'completed', 0, 1 from stevedore_file`
+        select stevedore_file.id || '/' || of.kind, stevedore_file.id, of.kind, 0, 1
+        from stevedore_file cross join (select 'completed' as kind union select 'failed') as of`
     ))
 
 const counted = (what: string) =>
@@ -48,17 +49,19 @@ describe("what follows an upload", () => {
           bucket: "files"
         })
         yield* Layer.build(
-          Sweeper.layer({ keep: () => "1 hour" }).pipe(
+          Sweeper.layer({ keep: () => "1 hour", keepShare: 1 }).pipe(
             Layer.provideMerge(Uploads.layer()),
             Layer.provideMerge(Layer.effect(FileStore.FileStore, Effect.succeed(store))),
             Layer.provideMerge(SqlFileTable.layer)
           )
-        ).pipe(Effect.provideService(Hooks.Hooks, { ...Hooks.none, onCompleted: tell, onRemoved: tell }))
+        ).pipe(
+          Effect.provideService(Hooks.Hooks, { ...Hooks.none, onCompleted: tell, onRemoved: tell, onFailed: tell })
+        )
         yield* Effect.timeoutFail(
           Effect.all([none("stevedore_file where state <> 'removed'"), none("stevedore_event")]),
           { duration: "1 minute", onTimeout: () => "a minute" }
         )
-        assert.strictEqual(told.size, 2000)
+        assert.strictEqual(told.size, 3000)
         assert.isTrue([...told.values()].every((times) => times === 1))
       }).pipe(Effect.provide(database)),
     120_000

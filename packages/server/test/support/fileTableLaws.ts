@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Layer } from "effect"
 import { Effect, FastCheck as fc, Option } from "effect"
 import type { FileRow, NewFile, Outcome, Quota, TableFailed } from "../../src/FileTable.js"
-import { FileTable } from "../../src/FileTable.js"
+import { FileTable, KINDS } from "../../src/FileTable.js"
 import * as FileTableMemory from "../../src/FileTableMemory.js"
 
 const LEASE = 60
@@ -92,11 +92,14 @@ const answer = (table: FileTable["Type"], { call, id, lasts, outcome, owner, ten
   return calls[call]
 }
 
+/** The table, as one that somebody is told of everything. */
+export const receiving = (table: FileTable["Type"]) => Effect.as(table.events(0, 0, KINDS), table)
+
 /** What every table of files does, whatever keeps it. */
 export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void => {
   describe(`the table of files ${name}`, () => {
     const law = <A, F>(what: string, run: (table: FileTable["Type"]) => Effect.Effect<A, F>) =>
-      it.live(what, () => Effect.provide(Effect.flatMap(FileTable, run), layer), 120_000)
+      it.live(what, () => Effect.provide(Effect.flatMap(Effect.flatMap(FileTable, receiving), run), layer), 120_000)
 
     law("keeps a row as it was given, for its tenant alone", (table) =>
       Effect.gen(function*() {
@@ -129,7 +132,7 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
             seed: 5
           }).entries()
         ) {
-          const model = FileTableMemory.make()
+          const model = yield* receiving(FileTableMemory.make())
           // each history has files of its own
           const own = history.map((one) => ({ ...one, id: `${one.id}-${index}` }))
           for (const [step, one] of own.entries()) {
@@ -137,7 +140,7 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
             assert.deepStrictEqual(yield* answer(table, one), yield* answer(model, one), of)
           }
           const told = (from: FileTable["Type"]) =>
-            Effect.map(from.events(600_000, 100), (events) =>
+            Effect.map(from.events(600_000, 100, KINDS), (events) =>
               events.map(({ file, id, kind }) => ({ id, kind, state: file.state })).sort(byId))
           assert.deepStrictEqual(yield* told(table), yield* told(model), `history ${index}`)
           // whatever has not ended is out of the way of the next one
@@ -240,7 +243,7 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
         assert.deepStrictEqual([settled.state, settled.etag], ["finalized", "\"e\""])
         assert.isAtLeast(settled.settledAt ?? 0, settled.createdAt)
         assert.strictEqual(state(yield* table.settle("settled", "heir", outcome)), "none")
-        const events = yield* table.events(60_000, 10)
+        const events = yield* table.events(60_000, 10, KINDS)
         assert.deepStrictEqual(
           events.map(({ attempts, file, id, kind }) => ({ attempts, file: file.id, id, kind })),
           [{ attempts: 0, file: "settled", id: "settled/completed", kind: "completed" }]
@@ -310,19 +313,19 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
             table.settle("wrong", "one", { state: "failed", reason: "3 bytes are stored" })
           )
           assert.deepStrictEqual([failed.state, failed.reason], ["failed", "3 bytes are stored"])
-          assert.deepStrictEqual((yield* table.events(60_000, 10)).map(({ id, kind }) => [id, kind]), [
+          assert.deepStrictEqual((yield* table.events(60_000, 10, KINDS)).map(({ id, kind }) => [id, kind]), [
             ["wrong/failed", "failed"]
           ])
           yield* table.open(newFile("seen"))
           yield* table.claim("acme", "seen", "one", LEASE)
           yield* table.settle("seen", "one", { state: "inspecting", etag: "\"e\"" })
-          assert.deepStrictEqual(yield* table.events(60_000, 10), [])
+          assert.deepStrictEqual(yield* table.events(60_000, 10, KINDS), [])
           const due = yield* table.due("inspector", 60_000, 10)
           assert.deepStrictEqual(due.map(({ etag, id, state }) => ({ etag, id, state })), [
             { etag: "\"e\"", id: "seen", state: "inspecting" }
           ])
           yield* table.settle("seen", "inspector", { state: "finalized", etag: "\"e\"" })
-          assert.strictEqual((yield* table.events(60_000, 10)).length, 1)
+          assert.strictEqual((yield* table.events(60_000, 10, KINDS)).length, 1)
         })
     )
 
@@ -349,7 +352,7 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
         assert.isFalse(yield* table.removed("expired", "c"))
         assert.isFalse(yield* table.removed("opening", "a"))
         assert.strictEqual(state(yield* table.find("acme", "expired")), "removed")
-        assert.deepStrictEqual((yield* table.events(60_000, 10)).map(({ id }) => id), ["expired/removed"])
+        assert.deepStrictEqual((yield* table.events(60_000, 10, KINDS)).map(({ id }) => id), ["expired/removed"])
       }))
 
     law("gives what nobody completes any more to a sweeper", (table) =>
@@ -380,17 +383,47 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
         yield* table.open(newFile("told"))
         yield* table.claim("acme", "told", "one", LEASE)
         yield* table.settle("told", "one", { state: "finalized", etag: "\"e\"" })
-        const both = yield* Effect.all([table.events(LONGER_LEASE, 10), table.events(LONGER_LEASE, 10)], {
+        const both = yield* Effect.all([table.events(LONGER_LEASE, 10, KINDS), table.events(LONGER_LEASE, 10, KINDS)], {
           concurrency: 2
         })
         assert.strictEqual(both.flat().length, 1)
         yield* Effect.sleep(LONGER_LEASE * 2)
-        const [again] = yield* table.events(LEASE, 10)
+        const [again] = yield* table.events(LEASE, 10, KINDS)
         assert.deepStrictEqual([again?.id, again?.attempts], ["told/completed", 1])
         yield* table.delivered("told/completed")
         yield* afterLease
-        assert.deepStrictEqual(yield* table.events(LEASE, 10), [])
+        assert.deepStrictEqual(yield* table.events(LEASE, 10, KINDS), [])
       }))
+
+    it.live(
+      "writes what somebody has asked for, by whomever it is done, and leaves it to those that do",
+      () =>
+        Effect.gen(function*() {
+          const table = yield* FileTable
+          const finalize = (id: string) =>
+            Effect.all([
+              table.open(newFile(id)),
+              table.claim("acme", id, id, 60_000),
+              table.settle(id, id, { state: "finalized", etag: "\"e\"" })
+            ])
+          yield* finalize("before")
+          assert.deepStrictEqual(yield* table.events(60_000, 10, []), [])
+          assert.deepStrictEqual(yield* table.events(60_000, 10, ["completed", "failed"]), [])
+          yield* finalize("after")
+          yield* table.discard("acme", "after")
+          yield* Effect.forEach(yield* table.due("sweeper", 60_000, 10), ({ id }) => table.removed(id, "sweeper"))
+          assert.deepInclude(yield* table.measures, { waiting: 1 })
+          assert.deepStrictEqual(yield* table.events(60_000, 10, ["removed", "failed"]), [])
+          assert.deepStrictEqual((yield* table.events(60_000, 10, ["completed"])).map(({ id }) => id), [
+            "after/completed"
+          ])
+          // now that somebody asks for it
+          yield* table.discard("acme", "before")
+          yield* Effect.forEach(yield* table.due("sweeper", 60_000, 10), ({ id }) => table.removed(id, "sweeper"))
+          assert.deepStrictEqual((yield* table.events(60_000, 10, ["removed"])).map(({ id }) => id), ["before/removed"])
+        }).pipe(Effect.provide(layer)),
+      120_000
+    )
 
     law("lists what is final, page by page, in both directions", (table) =>
       Effect.gen(function*() {

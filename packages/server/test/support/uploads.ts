@@ -7,6 +7,7 @@ import * as Hooks from "../../src/Hooks.js"
 import * as ObjectStore from "../../src/ObjectStore.js"
 import * as BlobStore from "../../src/parts/blobStore.js"
 import * as Uploads from "../../src/Uploads.js"
+import { receiving } from "./fileTableLaws.js"
 import { Life } from "./life.js"
 
 export const ann: Principal = { tenant: "acme", id: "ann", name: "Ann", scopes: ["read", "write"] }
@@ -17,7 +18,7 @@ export const declared = { name: "notes.txt", type: "text/plain", size: 6 }
 
 /** The world: a table and a store that outlive every instance. */
 export const makeWorld = () => {
-  const table = FileTableMemory.make()
+  const table = Effect.runSync(receiving(FileTableMemory.make()))
   const store = FileStore.signed(ObjectStore.make(BlobStore.memory, { minimumPartSize: 1 }), {
     credential: { accessKeyId: "AKID", secretAccessKey: Redacted.make("secret"), region: "us-east-1" },
     origin: "http://storage.test",
@@ -54,7 +55,7 @@ export const parts = ({ store }: World, fileId: string, uploadId: string) =>
   )
 
 export const eventsOf = ({ table }: World) =>
-  Effect.map(table.events(60_000, 1000), (events) => events.map(({ id }) => id))
+  Effect.map(table.events(60_000, 1000, FileTable.KINDS), (events) => events.map(({ id }) => id))
 
 /** The answer while the clock goes on, as if waiting took no time. */
 export const soon = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

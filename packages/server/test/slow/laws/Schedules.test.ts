@@ -9,6 +9,7 @@ import * as ObjectStore from "../../../src/ObjectStore.js"
 import * as BlobStore from "../../../src/parts/blobStore.js"
 import * as StorageRefused from "../../../src/StorageRefused.js"
 import * as Uploads from "../../../src/Uploads.js"
+import { receiving } from "../../support/fileTableLaws.js"
 import { Life } from "../../support/life.js"
 
 // Instances that die wherever they are, over one table and one store, in an order that a seed decides. `SERVICE_SEEDS` is the
@@ -75,7 +76,7 @@ const schedule = (seed: number) =>
   Effect.gen(function*() {
     const random = Random.make(seed)
     const below = (limit: number) => random.nextIntBetween(0, limit)
-    const table = FileTableMemory.make()
+    const table = yield* receiving(FileTableMemory.make())
     const store = makeStore(below)
     const healthy = yield* instance(table, store, new Life())
     const files = yield* Effect.forEach(
@@ -122,7 +123,7 @@ describe("instances that die in any order", () => {
           Effect.gen(function*() {
             const { asked, files, store, table } = yield* schedule(seed)
             const of = `seed ${seed}`
-            const events = yield* table.events(60_000, 1000)
+            const events = yield* table.events(60_000, 1000, FileTable.KINDS)
             for (const [index, { id, isWhole, key }] of files.entries()) {
               const answers = yield* Effect.forEach(
                 asked.filter(([at]) => at === index),
