@@ -12,7 +12,6 @@ import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { errorCode } from "./base/errorCode.js"
-import type { Ages } from "./life/ages.js"
 
 /**
  * Where a file is in its life.
@@ -112,6 +111,18 @@ export type Outcome =
  * @category constants
  */
 export const KINDS = ["completed", "removed", "failed"] as const
+
+/**
+ * The time by which ages count, and why none does now, if so.
+ *
+ * @category models
+ */
+export interface Ages {
+  readonly now: number
+  readonly doubt: string | undefined
+  /** Whether that is because the instance is away from the clock of the table. */
+  readonly isAway: boolean
+}
 
 /**
  * Something that happened to a file, written in the change that made it happen. `id` is the same however often the event is

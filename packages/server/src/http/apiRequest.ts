@@ -69,7 +69,7 @@ const Part = ({ completeEtag, completePartNumber }: Names) =>
   })
 
 /** A problem of an element, at its place in the body. */
-const placed = (path: ReadonlyArray<PropertyKey>, actual: unknown, { issue }: ParseResult.ParseError) =>
+const placed = (path: readonly [string, number], actual: unknown, { issue }: ParseResult.ParseError) =>
   new ParseResult.ParseError({ issue: new ParseResult.Pointer(path, actual, issue) })
 
 /** A part that is right, as nearly all are: a Schema would take a second of ten thousand. */

@@ -3,14 +3,7 @@ import * as Looks from "@stevedore/core/parts/ages"
 import { monotonicMillis } from "@stevedore/core/parts/timers"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-
-/** The time by which ages count, and why none does now, if so. */
-export interface Ages {
-  readonly now: number
-  readonly doubt: string | undefined
-  /** Whether that is because the instance is away from the clock of the table. */
-  readonly isAway: boolean
-}
+import type { Ages } from "../FileTable.js"
 
 /** What the table keeps of the looks, if there was one, and what its clock says. */
 export interface Looked {

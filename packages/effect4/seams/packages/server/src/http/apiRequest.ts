@@ -11,7 +11,7 @@ const Part = ({ completeEtag, completePartNumber }: Names) =>
     Schema.encodeKeys({ partNumber: completePartNumber, etag: completeEtag })
   )
 
-const placed = (path: ReadonlyArray<PropertyKey>, _: unknown, { issue }: Schema.SchemaError) =>
+const placed = (path: readonly [string, number], _: unknown, { issue }: Schema.SchemaError) =>
   new Schema.SchemaError(new SchemaIssue.Pointer(path, issue))
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
