@@ -136,31 +136,24 @@ const others = HttpApiGroup.make("service").add(
     )
 )
 
-/**
- * The description of the service, with the paths and names of the standard profile.
- *
- * @category models
- */
-export class ServerApi extends HttpApi.make("stevedore")
+const refusing = HttpApi.make("stevedore")
   // at each of them: an operation without a scheme of its own would be one without a token
   .add(uploads.middleware(Bearer))
   .add(files.middleware(Bearer))
   .add(others.middleware(Bearer))
   .addError(Refusal, { status: 400 })
-  .addError(Refusal, { status: 401 })
-  .addError(Refusal, { status: 403 })
-  .addError(Refusal, { status: 404 })
-  .addError(Refusal, { status: 408 })
-  .addError(Refusal, { status: 409 })
-  .addError(Refusal, { status: 413 })
-  .addError(Refusal, { status: 422 })
-  .addError(Refusal, { status: 429 })
-  .addError(Refusal, { status: 500 })
-  .addError(Refusal, { status: 502 })
-  .addError(Refusal, { status: 503 })
   .annotateContext(OpenApi.annotations({
     title: "Stevedore",
     description: "A service that hands out pre-signed URLs for uploads, and keeps what was uploaded.",
     version: "0.1.0"
   }))
-{}
+
+/**
+ * The description of the service, with the paths and names of the standard profile.
+ *
+ * @category models
+ */
+export class ServerApi extends [401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503].reduce(
+  (api, status) => api.addError(Refusal, { status }),
+  refusing
+) {}
