@@ -35,13 +35,7 @@ interface State {
 
 const withNow = <A>(change: (now: number) => A): Effect.Effect<A> => Effect.map(Clock.currentTimeMillis, change)
 
-const lifeOf = ({ leaseOwner, leaseUntil, row: { expiresAt, settledAt, state } }: Held): Lifecycle.Life => ({
-  state,
-  expiresAt,
-  settledAt,
-  leaseOwner,
-  leaseUntil
-})
+const lifeOf = ({ row, ...lease }: Held): Lifecycle.Life => ({ ...row, ...lease })
 
 const isDelivered = ({ events }: State, id: string): boolean => KINDS.every((kind) => !events.has(`${id}/${kind}`))
 
