@@ -87,36 +87,23 @@ interface UndeliveredEvent {
   readonly settled_at: number
 }
 
-const ofFile = (row: Leased): Waiting => {
-  const { id, lease_until: until, state, tenant } = row
-  if (until > row.now) {
-    return {
-      id,
-      tenant,
-      what: state,
-      since: undefined,
-      why: `somebody works on it, for ${Math.ceil((until - row.now) / 1000)} s more`
-    }
-  }
-  return state === "opening" || state === "waiting"
-    ? { id, tenant, what: state, since: row.expires_at || undefined, why: "it has expired: a sweep removes it" }
-    : {
-      id,
-      tenant,
-      what: state,
-      since: until === 0 ? row.expires_at : until,
-      why: "nobody works on it: a sweep goes on with it, once the store answers"
-    }
-}
+const waitOf = ({ expires_at, lease_until: until, now, state }: Leased): Pick<Waiting, "since" | "why"> =>
+  until > now
+    ? { since: undefined, why: `somebody works on it, for ${Math.ceil((until - now) / 1000)} s more` }
+    : state === "opening" || state === "waiting"
+    ? { since: expires_at || undefined, why: "it has expired: a sweep removes it" }
+    : { since: until || expires_at, why: "nobody works on it: a sweep goes on with it, once the store answers" }
+
+const ofFile = (row: Leased): Waiting => ({ id: row.id, tenant: row.tenant, what: row.state, ...waitOf(row) })
 
 const ofEvent = ({ attempts, file_id: id, kind, settled_at: since, tenant }: UndeliveredEvent): Waiting => ({
   id,
   tenant,
   what: `event ${kind}`,
   since,
-  why: attempts < MOST_DELIVERIES
-    ? `its hook was called ${attempts} times, and is called again`
-    : `its hook was called ${attempts} times, and is not called any more`
+  why: `its hook was called ${attempts} times, and is ${
+    attempts < MOST_DELIVERIES ? "called again" : "not called any more"
+  }`
 })
 
 /**
