@@ -1,11 +1,10 @@
 /** The tokens of a service in SQL, beside its table of files. */
 import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { TableFailed } from "./FileTable.js"
+import { to } from "./sql/fileRow.js"
 import * as SqlDatabase from "./SqlDatabase.js"
 import * as Tokens from "./Tokens.js"
 
@@ -27,9 +26,6 @@ const toRecord = (row: Row): Tokens.TokenRecord => ({
   createdAt: row.created_at,
   expiresAt: row.expires_at ?? undefined
 })
-
-const to = (operation: string) => <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, TableFailed> =>
-  Effect.mapError(effect, (cause) => new TableFailed({ operation, cause }))
 
 /**
  * Tokens in a database that has the tables: `SqlFileTable.layer` makes them.
