@@ -9,7 +9,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { isHeaderValue } from "../base/text.js"
-import type { Declaration } from "../parts/files.js"
+import type { Declaration, ListedParts } from "../parts/files.js"
 import * as ServiceRefused from "../ServiceRefused.js"
 
 /**
@@ -228,13 +228,7 @@ export const parseInitiateLarge = (
 export const parseCompleteLarge = (
   text: string,
   names: Names
-): Effect.Effect<
-  {
-    readonly uploadId: string
-    readonly parts: ReadonlyArray<{ readonly partNumber: number; readonly etag: string }>
-  },
-  ServiceRefused.ServiceRefused
-> =>
+): Effect.Effect<ListedParts, ServiceRefused.ServiceRefused> =>
   Effect.gen(function*() {
     const wire = yield* parseObject(text)
     yield* counted(names.completeParts, wire[names.completeParts], mostParts, "parts")
