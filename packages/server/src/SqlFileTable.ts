@@ -8,9 +8,11 @@ import type { MigrationError } from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { FileEvent, FileTableService, Measures, NewFile, Quota } from "./FileTable.js"
 import { FileTable, MOST_DELIVERIES, SECOND_LOOK_MILLIS } from "./FileTable.js"
@@ -325,20 +327,10 @@ const measures = (state: State) => {
         join stevedore_file on stevedore_file.id = file_id where attempts < ${MOST_DELIVERIES}) as "oldestSeconds",
       (select count(*) from stevedore_file where state not in ('finalized', 'failed') and (${
     may(state, "sweep", "")
-  })) as due`.pipe(Effect.map(([row]): Measures => {
-    const of = (name: keyof Measures) => Number(row?.[name] ?? 0)
-    return {
-      bytes: of("bytes"),
-      files: of("files"),
-      tenants: of("tenants"),
-      largestBytes: of("largestBytes"),
-      largestFiles: of("largestFiles"),
-      waiting: of("waiting"),
-      resting: of("resting"),
-      oldestSeconds: of("oldestSeconds"),
-      due: of("due")
-    }
-  }))
+  })) as due`.pipe(
+    Effect.flatMap(Arr.head),
+    Effect.map((row): Measures => Record.map(row, (value) => Number(value ?? 0)))
+  )
 }
 
 const agesOf = ({ now, sql }: State) =>

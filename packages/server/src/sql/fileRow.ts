@@ -1,6 +1,7 @@
 import type { SqlError } from "@effect/sql/SqlError"
 import { Checksum } from "@stevedore/core/Checksum"
 import * as Metadata from "@stevedore/core/Metadata"
+import type { NoSuchElementException } from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -69,5 +70,6 @@ export const firstOf = (rows: ReadonlyArray<Row>): Option.Option<FileRow> =>
 
 /** Says of which operation of the table a statement was, where it fails. */
 export const to =
-  (operation: string) => <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A, TableFailed, R> =>
+  (operation: string) =>
+  <A, R>(effect: Effect.Effect<A, SqlError | NoSuchElementException, R>): Effect.Effect<A, TableFailed, R> =>
     Effect.mapError(effect, (cause) => new TableFailed({ operation, cause }))
