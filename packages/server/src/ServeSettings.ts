@@ -122,6 +122,12 @@ const checked = (variable: string, expected: string, isRight: (text: string) => 
     () => invalid(variable, `expected ${expected}`)
   )
 
+const readBy = <A>(variable: string, read: (text: string) => Either.Either<A, string>) =>
+  Effect.flatMap(
+    optional(variable),
+    Effect.transposeMapOption((text) => Either.mapLeft(read(text), (problem) => invalid(variable, problem)))
+  )
+
 const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
 const isOrigin = (text: string): boolean => isHttpUrl(text) && new URL(text).origin === text
@@ -165,9 +171,8 @@ const rateLimit = Effect.gen(function*() {
   )
   return Option.flatMapNullable(found, (text) => {
     const [, limit, unit] = LIMIT.exec(text) ?? []
-    const windows = { second: "1 second", minute: "1 minute", hour: "1 hour" } as const
     return unit === "second" || unit === "minute" || unit === "hour"
-      ? { limit: Number(limit), window: windows[unit] }
+      ? { limit: Number(limit), window: `1 ${unit}` as const }
       : undefined
   })
 })
@@ -255,11 +260,10 @@ export const readOrigins = (text: string): Either.Either<ReadonlyArray<string>, 
  *
  * @category constructors
  */
-export const origins: Effect.Effect<ReadonlyArray<string>, SettingInvalid> = Effect.gen(function*() {
-  const variable = `${PREFIX}ORIGINS`
-  const text = Option.getOrElse(yield* optional(variable), () => "")
-  return yield* Either.mapLeft(readOrigins(text), (problem) => invalid(variable, problem))
-})
+export const origins: Effect.Effect<ReadonlyArray<string>, SettingInvalid> = Effect.map(
+  readBy(`${PREFIX}ORIGINS`, readOrigins),
+  Option.getOrElse(() => [])
+)
 
 const KEPT = /^(?:([A-Za-z0-9][\w.-]{0,63})=)?(?:([1-9]\d{0,4})([hd])|never)$/
 
@@ -288,13 +292,7 @@ export const readKeep = (text: string): Either.Either<Keep, string> => {
  *
  * @category constructors
  */
-export const keep: Effect.Effect<Option.Option<Keep>, SettingInvalid> = Effect.gen(function*() {
-  const variable = `${PREFIX}KEEP_FOR`
-  return yield* Effect.transposeMapOption(
-    yield* optional(variable),
-    (text) => Either.mapLeft(readKeep(text), (problem) => invalid(variable, problem))
-  )
-})
+export const keep: Effect.Effect<Option.Option<Keep>, SettingInvalid> = readBy(`${PREFIX}KEEP_FOR`, readKeep)
 
 /** One of a few words. */
 const choice = <const Words extends ReadonlyArray<string>>(name: string, ...words: Words) => {
