@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
+import * as Record from "effect/Record"
 import * as Schedule from "effect/Schedule"
 import * as ServerMetrics from "./base/metrics.js"
 import { tally } from "./base/text.js"
@@ -76,16 +77,12 @@ export const deliver: Effect.Effect<number, TableFailed, FileTable> = Effect.gen
  */
 export const measure = (quota?: Quota): Effect.Effect<void, TableFailed, FileTable> =>
   Effect.gen(function*() {
-    const { measures } = yield* FileTable
-    const { bytes, due, files, largestBytes, largestFiles, oldestSeconds, resting, tenants, waiting } = yield* measures
-    const { bytes: mostBytes = Infinity, files: mostFiles = Infinity } = quota ?? {}
-    const { stored } = ServerMetrics
+    const measures = yield* (yield* FileTable).measures
+    const { due, largestBytes, largestFiles, oldestSeconds, resting, waiting } = measures
+    const { bytes = Infinity, files = Infinity } = quota ?? {}
+    const stored = { ...measures, quotaUsed: Math.max(largestBytes / bytes, largestFiles / files) }
     yield* Effect.all([
-      Metric.set(stored.bytes, bytes),
-      Metric.set(stored.files, files),
-      Metric.set(stored.tenants, tenants),
-      Metric.set(stored.largestBytes, largestBytes),
-      Metric.set(stored.quotaUsed, Math.max(largestBytes / mostBytes, largestFiles / mostFiles)),
+      ...Record.collect(ServerMetrics.stored, (name, gauge) => Metric.set(gauge, stored[name])),
       Metric.set(Metric.tagged(ServerMetrics.outbox, "state", "waiting"), waiting),
       Metric.set(Metric.tagged(ServerMetrics.outbox, "state", "resting"), resting),
       Metric.set(ServerMetrics.outboxLag, Math.max(0, oldestSeconds)),
