@@ -149,6 +149,9 @@ const following = (
 
 const isMissing = ({ code, status }: StorageRefused.StorageRefused) => status === 404 && code !== "NoSuchBucket"
 
+const unlessMissing = (call: Effect.Effect<unknown, StorageRefused.StorageRefused>) =>
+  Effect.asVoid(Effect.catchIf(call, isMissing, () => Effect.void))
+
 const versionsOf = ({ sendAgain }: Calls, key: string) =>
   paged({ versions: "", prefix: key }, (query) =>
     Effect.gen(function*() {
@@ -257,11 +260,7 @@ const multipartOver = (
       }),
       head(key)
     ),
-  abortUpload: (key, uploadId) =>
-    sendAgain({ method: "DELETE", key: place(key), query: { uploadId } }).pipe(
-      Effect.catchIf(isMissing, () => Effect.void),
-      Effect.asVoid
-    ),
+  abortUpload: (key, uploadId) => unlessMissing(sendAgain({ method: "DELETE", key: place(key), query: { uploadId } })),
   opened: (key) =>
     paged({ uploads: "", prefix: place(key) }, (query) =>
       Effect.gen(function*() {
@@ -285,10 +284,7 @@ const storeOver = (calls: Calls, options: Options, protection: Protection): File
   const encryption = options.encryptionHeaders ?? kms
 
   const drop = (key: string, versionId: string | undefined) =>
-    sendAgain({ method: "DELETE", key, query: versionQuery({ versionId }) }).pipe(
-      Effect.catchIf(isMissing, () => Effect.void),
-      Effect.asVoid
-    )
+    unlessMissing(sendAgain({ method: "DELETE", key, query: versionQuery({ versionId }) }))
 
   // where a file is that is completed: for all that leads to a PUT of a whole object, it is elsewhere
   const place = protection === "copy" ? completedKey : (key: string) => key
