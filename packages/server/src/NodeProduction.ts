@@ -163,10 +163,7 @@ export const serve = (options: Options): Effect.Effect<Serving, ServeFailed, Sco
     const encryptionHeaders = store.encryptionHeaders ?? ServiceProfile.standard.encryptionHeaders
     const http = yield* Layer.build(NodeHttpClient.layerUndici)
     const protection = yield* S3FileStore.protectionOf(store).pipe(Effect.provide(http), Effect.mapError(bucketFailed))
-    const limited = Option.match(rateLimit, {
-      onNone: () => Layer.empty,
-      onSome: (limit) => SqlRateLimit.layer(limit)
-    })
+    const limited = Option.match(rateLimit, { onNone: () => Layer.empty, onSome: SqlRateLimit.layer })
     const parts = Uploads.layer({ quota, ...options, encryptionHeaders }).pipe(
       Layer.provideMerge(Layer.mapError(S3FileStore.layer(store, protection), bucketFailed)),
       Layer.provideMerge(Authorize.layerBearer),
