@@ -1,7 +1,6 @@
 /** What the service says on the wire about uploads and files, and the rules that need no state. */
+import type { Checksum } from "@stevedore/core/Checksum"
 import type { Metadata } from "@stevedore/core/Metadata"
-import type * as Schema from "effect/Schema"
-import type { FileRecord as Described } from "../ServerApi.js"
 
 /**
  * What a client declares when it initiates an upload. `size` is in bytes. `metadata` is an addition to the interface: what
@@ -21,7 +20,17 @@ export interface Declaration {
  *
  * @category models
  */
-export interface FileRecord extends Schema.Schema.Type<typeof Described> {}
+export interface FileRecord {
+  readonly id: string
+  readonly name: string
+  readonly type: string | null
+  readonly size: number
+  readonly status: "pending" | "completed" | "failed"
+  readonly author: { readonly id: string; readonly name: string } | null
+  readonly created_at: string
+  readonly checksum?: Checksum
+  readonly metadata?: Metadata
+}
 
 /**
  * An upload that waits for one PUT.
