@@ -11,7 +11,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { orElseFail } from "./life/refusals.js"
 import type * as BlobStore from "./parts/blobStore.js"
 import * as Identifiers from "./parts/identifiers.js"
 import * as Readers from "./storage/readers.js"
@@ -356,7 +355,13 @@ const change = <A, E, R>({ unchanged }: State, effect: Effect.Effect<A, E, R>) =
   Effect.uninterruptible(unchanged(effect))
 
 const orNoSuchKey = <E, R>(key: string, found: Effect.Effect<Option.Option<HeldObject>, E, R>) =>
-  orElseFail(found, () => StorageRefused.make("NoSuchKey", { details: { Key: key } }))
+  Effect.flatMap(
+    found,
+    Option.match({
+      onNone: () => StorageRefused.make("NoSuchKey", { details: { Key: key } }),
+      onSome: Effect.succeed
+    })
+  )
 
 const findUpload = ({ index }: State, key: string, uploadId: string) =>
   Effect.filterOrFail(
