@@ -75,7 +75,10 @@ describe("ServiceError", () => {
     assert.include(error.message, "asks to wait 30s")
     assert.include(error.message, "Wait that long")
     const far = new ServiceError.RateLimited({ ...answer, status: 429, retryAfter: Duration.seconds(1_000_000_000) })
-    assert.include(far.message, "asks to wait 31 years). Wait that long, or make fewer calls at once; one call looks again after a minute")
+    assert.include(
+      far.message,
+      "asks to wait 31 years). Wait that long, or make fewer calls at once; one call looks again after a minute"
+    )
   })
 
   it("a response of the wrong shape names the place in it", () => {

@@ -101,7 +101,8 @@ const table: Readonly<Record<string, Module>> = {
   "@effect/platform/Path": { module: "effect/Path", same: "Path Path#dirname Path#join" },
   "@effect/platform/UrlParams": { module: "effect/http/UrlParams", same: "UrlParams fromInput" },
   "effect/Array": {
-    same: `NonEmptyReadonlyArray append chunksOf dedupe empty ensure filter findFirst flatMap get getSomes groupBy makeBy map
+    same:
+      `NonEmptyReadonlyArray append chunksOf dedupe empty ensure filter findFirst flatMap get getSomes groupBy makeBy map
       max range replicate reverse sort zip scan`,
     renamed: { isNonEmptyReadonlyArray: "isReadonlyArrayNonEmpty", unsafeGet: "getUnsafe" },
     rewritten: "filterMap partition"

@@ -111,7 +111,7 @@ describe("a job", () => {
         yield* proof(files)
       }).pipe(Effect.provide(queue(client)))
       assert.lengthOf(yield* other`select seq from bulk_file where state = 1`, 20)
-    }).pipe(Effect.scoped, Effect.provide(Reactivity.layer), Effect.provide(service())))
+    }).pipe(Effect.scoped, Effect.provide([Reactivity.layer, service()])))
 
   it.live("that is paused begins nothing, and one that is cancelled keeps what it has", () =>
     Effect.gen(function*() {

@@ -1,6 +1,6 @@
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { UploadLedger } from "@stevedore/core"
 import { Effect, Layer } from "effect"
 import * as Journal from "../../src/mcp/journal.js"
@@ -20,12 +20,10 @@ describe("the journal", () => {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-journal-" })
       // the directory of state is told from the environment of the process
-      const before = process.env["XDG_STATE_HOME"]
-      const isIn = (home: string | undefined) =>
-        Effect.sync(() =>
-          home === undefined ? delete process.env["XDG_STATE_HOME"] : process.env["XDG_STATE_HOME"] = home
-        )
-      yield* Effect.acquireRelease(isIn(directory), () => isIn(before))
+      yield* Effect.acquireRelease(
+        Effect.sync(() => vi.stubEnv("XDG_STATE_HOME", directory)),
+        () => Effect.sync(() => vi.unstubAllEnvs())
+      )
       const journal = yield* Journal.make
       for (const line of [begun("old"), begun("new")]) yield* journal.add(line)
       yield* journal.add({ id: "old", state: "done", at: 2, file: "1" })

@@ -44,9 +44,9 @@ const annotations: Rewrite = (node, rendering) => {
 const withDefaults = (rendering: Rendering, schema: ts.Expression, decoding: string, constructor: string): string => {
   const own = rendering.need("effect/Schema")
   const constant = (value: string) => `${rendering.need("effect/Effect")}.sync(${value})`
-  return `${rendering.render(schema)}.pipe(${own}.withDecodingDefaultType(${constant(decoding)}), ${own}.withConstructorDefault(${
-    constant(constructor)
-  }))`
+  return `${rendering.render(schema)}.pipe(${own}.withDecodingDefaultType(${
+    constant(decoding)
+  }), ${own}.withConstructorDefault(${constant(constructor)}))`
 }
 
 const withAnnotations = (args: ReadonlyArray<ts.Expression>, rendering: Rendering): string =>

@@ -159,7 +159,7 @@ describe("a file of SQLite", () => {
                     // where somebody goes on after what has no room
                     yield* Effect.ignore(row(fails ? large : ""))
                     yield* row("")
-                    if (fails) yield* Effect.fail("changed its mind")
+                    if (fails) return yield* Effect.fail("changed its mind")
                   }))
                 )
               }
