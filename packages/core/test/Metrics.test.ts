@@ -8,7 +8,9 @@ const count = <Type, In>(metric: Metric.Metric<Type, In, { readonly count: numbe
   Effect.map(Metric.value(metric), (state) => Number(state.count))
 
 const counts = Effect.all({
-  completed: count(Metric.tagged(Metrics.uploads, "outcome", "completed")),
+  completed: count(
+    Metrics.uploads.pipe(Metric.tagged("outcome", "completed"), Metric.tagged("proof", "unproven"))
+  ),
   cancelled: count(Metric.tagged(Metrics.uploads, "outcome", "cancelled")),
   refused: count(Metric.tagged(Metrics.uploads, "outcome", "StorageForbidden")),
   durations: count(Metrics.uploadDuration),

@@ -127,12 +127,12 @@ export const verifying = {
   after: option({
     name: "after",
     takes: text("ID"),
-    help: "With --bytes: go on after this file, as an earlier one that was stopped has said"
+    help: "with --bytes: go on after this file, as an earlier one that was stopped has said"
   }),
   rate: option({
     name: "rate",
     takes: called("RATE", size),
-    help: "With --bytes: at most so much a second, such as 20M"
+    help: "with --bytes: at most so much a second, such as 20M"
   }),
   ...ofRows
 }

@@ -117,7 +117,7 @@ describe("an invalid command line", () => {
     ["sandbox --port 65536", /--port/],
     ["sandbox --port 0 --storage-port 0 --token ", /^--token: expected a token, found nothing/],
     ["sandbox --faults /no/such/file", /^--faults: cannot read \/no\/such\/file: it does not exist/],
-    ["sandbox --faults /dev/null --directory /dev/null --port 0 --storage-port 0", /^--directory: /],
+    ["sandbox --faults /dev/null --port 0 --storage-port 0", /^--faults: /],
     ["whoami --config /no/such/file", /^--config: cannot read \/no\/such\/file: it does not exist/],
     ["upload a --verify nothing", /sample, all, download/],
     ["upload a --on-impossible hope", /fail, continue/],
