@@ -109,6 +109,7 @@ export const doors = {
         "SqlFileTable",
         "SqlObjectStore",
         "SqlTokens",
+        "Sqlite",
         "FileAdmin",
         "S3FileStore",
         "ObjectStoreDirectory",

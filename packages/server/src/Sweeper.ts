@@ -7,8 +7,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
-import * as Record from "effect/Record"
 import * as Schedule from "effect/Schedule"
+import * as Struct from "effect/Struct"
 import * as ServerMetrics from "./base/metrics.js"
 import { tally } from "./base/text.js"
 import type { FileEvent, Quota, TableFailed } from "./FileTable.js"
@@ -82,7 +82,7 @@ export const measure = (quota?: Quota): Effect.Effect<void, TableFailed, FileTab
     const { bytes = Infinity, files = Infinity } = quota ?? {}
     const stored = { ...measures, quotaUsed: Math.max(largestBytes / bytes, largestFiles / files) }
     yield* Effect.all([
-      ...Record.collect(ServerMetrics.stored, (name, gauge) => Metric.set(gauge, stored[name])),
+      ...Struct.entries(ServerMetrics.stored).map(([name, gauge]) => Metric.set(gauge, stored[name])),
       Metric.set(Metric.tagged(ServerMetrics.outbox, "state", "waiting"), waiting),
       Metric.set(Metric.tagged(ServerMetrics.outbox, "state", "resting"), resting),
       Metric.set(ServerMetrics.outboxLag, Math.max(0, oldestSeconds)),

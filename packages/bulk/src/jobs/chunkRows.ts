@@ -162,8 +162,8 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
               with fence as (select 1 from bulk_chunk where ${mine(fence)} for update),
               outcome as (select x.* from fence cross join ${rows}),
               filed as (
-                update bulk_file f
-                set state = o.state, file_id = o.file_id, proof = o.proof, error = o.error, kept = o.kept
+                update bulk_file f set state = o.state, file_id = o.file_id, proof = o.proof, error = o.error,
+                  kept = o.kept
                 from outcome o where f.job = ${fence.job} and f.seq = o.seq and f.state = 0
                 returning f.state, f.size
               ),
@@ -179,8 +179,8 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
                 bytes = bytes + (select coalesce(sum(size), 0) from filed where state = 1)
               where ${mine(fence)} returning 1 as held`
           : sql<{ readonly held: number }>`
-              update bulk_file
-              set state = o.state, file_id = o.file_id, proof = o.proof, error = o.error, kept = o.kept
+              update bulk_file set state = o.state, file_id = o.file_id, proof = o.proof, error = o.error,
+                kept = o.kept
               from (select x.* from ${rows}) as o
               where bulk_file.job = ${fence.job} and bulk_file.seq = o.seq and ${exists(fence)}
               returning 1 as held`
