@@ -8,7 +8,7 @@ import * as Either from "effect/Either"
 import type * as ObjectStore from "../ObjectStore.js"
 import * as StorageRefused from "../StorageRefused.js"
 
-/** The header with the checksum of a whole, as S3 names it. @internal */
+/** The header with the checksum of a whole, as S3 names it. */
 export const checksumHeader = (checksum: Checksum | undefined): Readonly<Record<string, string>> =>
   checksum === undefined ? {} : { [`x-amz-checksum-${checksum.algorithm}`]: checksum.value }
 
