@@ -129,6 +129,7 @@ export const install = async (name: string, wanted: Wanted, folder = packed().fo
 const withPeers = [
   "@stevedore/server/NodeServe",
   "@stevedore/server/NodeProduction",
+  "@stevedore/server/Sqlite",
   ...["preact", "react", "solid", "svelte", "vue"].map((framework) => `@stevedore/browser/${framework}`)
 ]
 
