@@ -2,8 +2,7 @@ import { FileSystem, type Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Recorder } from "@stevedore/testing"
-import { ConfigProvider, Duration, Effect, Either, FastCheck, Layer, Option, Redacted } from "effect"
-import { execFileSync, spawn } from "node:child_process"
+import { ConfigProvider, Effect, Either, FastCheck, Layer, Option, Redacted } from "effect"
 import { tmpdir } from "node:os"
 import * as Configuration from "../../src/connection/configuration.js"
 import { commands } from "../../src/line/commands.js"
@@ -161,27 +160,6 @@ describe("the text of an input file", () => {
         for (const read of reads) assert.include((yield* Effect.flip(read)).message, `${path} ${words}`)
       }).pipe(Effect.provide(NodeContext.layer))
   )
-
-  it.scopedLive("of a pipe is waited for as long as somebody may write to it, and that of a device not at all", () =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const pipe = `${yield* fs.makeTempDirectoryScoped()}/config.json`
-      execFileSync("mkfifo", [pipe])
-      const writing = spawn("sh", [
-        "-c",
-        `sleep 0.3; exec > "$0"; printf '{ "base'; sleep 0.3; printf 'Url": "x" }'`,
-        pipe
-      ])
-      yield* Effect.addFinalizer(() => Effect.sync(() => writing.kill()))
-      assert.deepStrictEqual(yield* readConfigFile(pipe), { STEVEDORE_BASE_URL: "x" })
-      const [took, error] = yield* Effect.timed(Effect.flip(readConfigFile(pipe)))
-      assert.include(error.message, `${pipe} is a pipe, and nobody writes to it`)
-      assert.isBelow(Duration.toSeconds(took), 30)
-      assert.include(
-        (yield* Effect.flip(resolve({ tokenFile: Option.some("/dev/zero") }))).message,
-        "/dev/zero is a device"
-      )
-    }).pipe(Effect.provide(NodeContext.layer)))
 
   it.prop("is never another text than what was saved, and no problem with it quotes it", {
     text: FastCheck.string({ unit: "binary", minLength: 1 }),
