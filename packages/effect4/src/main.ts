@@ -75,9 +75,10 @@ if (standing !== told) {
   say(`The unstable modules of Effect 4 are ${standing}. packages/docs/reference/unstable-modules.md says ${told}`)
   process.exit(1)
 }
+// also to be weighed: a bundler asks each manifest for its side effects
+for (const name of packages) pack(root, line, name)
 if (process.argv.includes("--build")) {
   for (const name of packages) {
-    pack(root, line, name)
     // their types were checked with those of the tests
     compile(`packages/${name}/tsconfig.build.json`, "--noCheck")
   }
