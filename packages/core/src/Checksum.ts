@@ -217,3 +217,13 @@ export const combineAll = (
   }
   return Option.some({ algorithm: name, value })
 }
+
+export {
+  /**
+   * The checksums of a whole in the headers of storage, in base64, by their algorithms. One that is made from those of the parts
+   * says nothing about the bytes, and is left out.
+   *
+   * @internal
+   */
+  checksumsOf
+} from "./storage/range.js"

@@ -4,6 +4,7 @@
  * It needs `@effect/sql`. It is therefore not in the package's index: import it from `@stevedore/server/FileAudit`.
  */
 import * as SqlClient from "@effect/sql/SqlClient"
+import * as BandwidthLimit from "@stevedore/core/BandwidthLimit"
 import * as Checksum from "@stevedore/core/Checksum"
 import * as Arr from "effect/Array"
 import * as Chunk from "effect/Chunk"
@@ -138,34 +139,37 @@ export const layer: Layer.Layer<FileAudit, never, SqlClient.SqlClient | ObjectSt
       { concurrency: ASKED_AT_ONCE }
     ).pipe(Stream.mapConcat((wrong) => wrong))
 
-    const hashOf = (row: FileRow, algorithm: Checksum.ChecksumAlgorithm, bytesPerSecond: number) => {
+    const hashOf = (row: FileRow, algorithm: Checksum.ChecksumAlgorithm, limit: BandwidthLimit.Service) => {
       const running = algorithm.begin()
       return store.get(row.key, undefined, row).pipe(
-        Stream.throttle({
-          cost: Chunk.reduce(0, (sum, bytes) => sum + bytes.byteLength),
-          units: bytesPerSecond,
-          duration: "1 second"
-        }),
-        Stream.runForEach((bytes) => Effect.sync(() => running.update(bytes))),
+        Stream.runForEach((bytes) => Effect.map(limit.take(bytes.byteLength), () => running.update(bytes))),
         Effect.map(running.value)
       )
     }
-    const ofBytes = ({ after, bytesPerSecond = Infinity, onRead = () => Effect.void }: Reading) =>
-      Stream.mapEffect(rows(after), (row) => {
-        const { checksum, id, size } = row
-        const algorithm = algorithms.find(({ name }) => name === checksum?.algorithm)
-        if (checksum === undefined || algorithm === undefined) return Effect.succeed([])
-        return hashOf(row, algorithm, bytesPerSecond).pipe(
-          Effect.map((value) =>
-            value === checksum.value
-              ? []
-              : [found("changed", id, `its ${checksum.algorithm} is ${value}, and was ${checksum.value}`)]
-          ),
-          // what is gone or cannot be read is told by its row
-          Effect.catchIf(({ code, status }) => code === "ObjectUnreadable" || status === 404, () => Effect.succeed([])),
-          Effect.zipLeft(onRead(id, size))
-        )
-      }).pipe(Stream.mapConcat((wrong) => wrong))
+    const comparedBytes = (limit: BandwidthLimit.Service, {
+      onRead = () => Effect.void
+    }: Reading) =>
+    (row: FileRow) => {
+      const { checksum, id, size } = row
+      const algorithm = algorithms.find(({ name }) => name === checksum?.algorithm)
+      if (checksum === undefined || algorithm === undefined) return Effect.succeed([])
+      return hashOf(row, algorithm, limit).pipe(
+        Effect.map((value) =>
+          value === checksum.value
+            ? []
+            : [found("changed", id, `its ${checksum.algorithm} is ${value}, and was ${checksum.value}`)]
+        ),
+        // what is gone or cannot be read is told by its row
+        Effect.catchIf(({ code, status }) => code === "ObjectUnreadable" || status === 404, () => Effect.succeed([])),
+        Effect.zipLeft(onRead(id, size))
+      )
+    }
+    // one limit for all files: a small one takes no share of its own
+    const ofBytes = (reading: Reading) =>
+      Stream.unwrap(Effect.map(
+        BandwidthLimit.make({ rate: reading.bytesPerSecond ?? Infinity }),
+        (limit) => Stream.mapEffect(rows(reading.after), comparedBytes(limit, reading))
+      )).pipe(Stream.mapConcat((wrong) => wrong))
 
     // its row is there before anything is stored, and until nothing is any more
     const ofObjects = Stream.grouped(store.keys ?? Stream.empty, ROWS_AT_ONCE).pipe(
@@ -205,9 +209,11 @@ export const layer: Layer.Layer<FileAudit, never, SqlClient.SqlClient | ObjectSt
               on conflict (tenant, shard) do update
               set bytes = stevedore_usage.bytes + excluded.bytes, files = stevedore_usage.files + excluded.files`
           }
-          return Stream.fromIterable(wrong.map(({ bytes, files, tenant }) =>
-            found("usage", tenant, `its quota lacks ${bytes} bytes and ${files} files`, repair)
-          ))
+          return Stream.fromIterable(
+            wrong.map(({ bytes, files, tenant }) =>
+              found("usage", tenant, `its quota lacks ${bytes} bytes and ${files} files`, repair)
+            )
+          )
         }).pipe(to("sum up what tenants have"))
       )
 

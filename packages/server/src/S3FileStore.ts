@@ -11,11 +11,11 @@
  * `s3:DeleteObjectVersion` and `s3:ListBucketVersions`; and under KMS `kms:GenerateDataKey` and `kms:Decrypt`.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
+import { type Checksum, checksumsOf } from "@stevedore/core/Checksum"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { FileStoreService } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
@@ -78,14 +78,14 @@ const versionOf = (version: string | undefined): string | undefined => version =
 
 const versionQuery = (which: Which | undefined) => which?.versionId === undefined ? {} : { versionId: which.versionId }
 
-// of a whole object: one that is made from those of its parts ends in their number
-const checksumOf = (headers: Answer["headers"]) =>
-  Option.firstSomeOf(["crc64nvme", "crc32", "sha256"].map((algorithm) =>
-    Option.map(
-      Option.filter(Option.fromNullable(headers[`x-amz-checksum-${algorithm}`]), (value) => !value.includes("-")),
-      (value) => ({ algorithm, value })
-    )
-  ))
+/** The first that a client may compare. */
+const checksumOf = (headers: Answer["headers"]): Checksum | undefined => {
+  const known = checksumsOf(headers)
+  return ["crc64nvme", "crc32", "sha256"].flatMap((algorithm) => {
+    const value = known[algorithm]
+    return value === undefined ? [] : [{ algorithm, value }]
+  })[0]
+}
 
 const storedObject = (key: string, { headers }: Answer): Effect.Effect<StoredObject, StorageRefused.StorageRefused> =>
   Effect.gen(function*() {
@@ -97,7 +97,7 @@ const storedObject = (key: string, { headers }: Answer): Effect.Effect<StoredObj
       contentType: headers["content-type"],
       lastModified: Number.isNaN(modified) ? 0 : modified,
       versionId: versionOf(headers["x-amz-version-id"]),
-      checksum: Option.getOrUndefined(checksumOf(headers))
+      checksum: checksumOf(headers)
     }
   })
 

@@ -116,12 +116,12 @@ export const expire = (keep: Keep, share = 0.5): Effect.Effect<number, TableFail
     const { doubt, now } = yield* table.ages
     if (doubt !== undefined) return 0
     const oldest = { limit: AGED_AT_ONCE, direction: "asc", after: undefined } as const
-    const ofTenant = (tenant: string, before: number): Effect.Effect<ReadonlyArray<string>, TableFailed> =>
+    const ofTenant = (tenant: string, before: number): Effect.Effect<number, TableFailed> =>
       Effect.gen(function*() {
         const aged = (yield* table.page(tenant, oldest)).filter(({ createdAt }) => createdAt < before)
-        const gone = (yield* Effect.filter(aged, ({ id }) => table.discard(tenant, id))).map(() => tenant)
+        const gone = yield* Effect.filter(aged, ({ id }) => table.discard(tenant, id))
         // of a page whose files others have removed, nothing is counted, and the rest waits for the next round
-        return gone.length < AGED_AT_ONCE ? gone : [...gone, ...(yield* ofTenant(tenant, before))]
+        return gone.length < AGED_AT_ONCE ? gone.length : gone.length + (yield* ofTenant(tenant, before))
       })
     const kept = (yield* table.tenants).flatMap((tenant) => {
       const age = keep(tenant)
@@ -129,7 +129,7 @@ export const expire = (keep: Keep, share = 0.5): Effect.Effect<number, TableFail
     })
     const counts = yield* Effect.forEach(kept, ([tenant, before]) => table.count(tenant, before))
     const aged = counts.reduce((sum, count) => sum + count, 0)
-    if (aged > Math.max(FEW, share * (yield* table.measures).files)) {
+    if (aged > FEW && aged > share * (yield* table.measures).files) {
       // again when it is twice as much
       if (aged > 2 * told) {
         told = aged
@@ -141,11 +141,15 @@ export const expire = (keep: Keep, share = 0.5): Effect.Effect<number, TableFail
       return 0
     }
     told = 0
-    const gone = (yield* Effect.forEach(kept, (one) => ofTenant(...one))).flat()
-    if (gone.length > 0) {
-      yield* Effect.logInfo(`Removed ${gone.length} files that were older than they are kept: ${tally(gone)}`)
+    const gone = yield* Effect.forEach(
+      kept.filter((_, index) => counts[index] !== 0),
+      ([tenant, before]) => Effect.map(ofTenant(tenant, before), (count) => [tenant, count] as const)
+    )
+    const removed = gone.reduce((sum, [, count]) => sum + count, 0)
+    if (removed > 0) {
+      yield* Effect.logInfo(`Removed ${removed} files that were older than they are kept: ${tally(gone)}`)
     }
-    return gone.length
+    return removed
   })
 }
 

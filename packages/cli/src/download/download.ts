@@ -20,7 +20,7 @@ import { Output } from "../print/output.js"
 import * as Printable from "../print/printable.js"
 import * as Reports from "../print/reports.js"
 import * as Table from "../print/table.js"
-import type { Options } from "./options.js"
+import { expectedBy, type Options } from "./options.js"
 import * as DownloadWatch from "./watch.js"
 
 type One = Options & { readonly fileId: string }
@@ -62,12 +62,12 @@ const targetOf = ({ anySize, fileId, output, overwrite }: One) =>
     if (Option.isSome(output) && !(yield* isDirectory(output.value))) {
       yield* NodeDownloads.checkTarget(output.value, { overwrite })
       const record = anySize ? undefined : yield* Effect.tapError(recordOf(fileId), tellWayOut)
-      return { path: output.value, size: record?.size, reported: record?.checksum }
+      return { path: output.value, ...expectedBy(anySize, record) }
     }
-    const { checksum, name, size } = yield* recordOf(fileId)
+    const record = yield* recordOf(fileId)
     return {
-      path: path.join(Option.getOrElse(output, () => "."), safeName(name ?? fileId)),
-      ...(anySize ? {} : { size, reported: checksum })
+      path: path.join(Option.getOrElse(output, () => "."), safeName(record.name ?? fileId)),
+      ...expectedBy(anySize, record)
     }
   })
 

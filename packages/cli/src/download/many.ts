@@ -2,7 +2,6 @@
  * `stevedore download` of several files: into one directory, several concurrently; one failure does not stop the rest.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
-import type { FileRecord } from "@stevedore/core/FileRecord"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as NodeDownloads from "@stevedore/node/NodeDownloads"
 import { safeName } from "@stevedore/node/SafeName"
@@ -22,7 +21,7 @@ import * as PlatformWords from "../print/platformWords.js"
 import type { KnownError } from "../print/reports.js"
 import * as Reports from "../print/reports.js"
 import * as DownloadIndex from "./downloaded.js"
-import type { Options } from "./options.js"
+import { expectedBy, type Options } from "./options.js"
 import * as DownloadWatch from "./watch.js"
 
 interface Wanted {
@@ -49,7 +48,7 @@ interface Place extends Wanted {
   readonly name: string
   readonly wanted: string
   readonly path: string
-  readonly record: FileRecord
+  readonly expected: ReturnType<typeof expectedBy>
 }
 
 /**
@@ -73,14 +72,12 @@ export const run = (options: Options) =>
     })
     const outcomes = Outcomes.make(all, ({ fileId }) => ({ fileId }))
     const { end, stopped, tell } = yield* Reporter.make(outcomes, { ...options, move: "download" })
-    const sizeAndChecksum = ({ record: { checksum, size } }: Place): Pick<NodeDownloads.Options, "size" | "reported"> =>
-      options.anySize ? {} : { size, reported: checksum }
     const fetched = (during: DownloadWatch.During, file: Wanted, place: Place) =>
       Effect.gen(function*() {
         const began = yield* Clock.currentTimeMillis
         const { fileId, path, size } = yield* during(place.path, (onProgress) =>
           NodeDownloads.toFile(place.fileId, place.path, {
-            ...sizeAndChecksum(place),
+            ...place.expected,
             overwrite: options.overwrite,
             keep: options.keep,
             onProgress
@@ -104,15 +101,16 @@ export const run = (options: Options) =>
     const turn = yield* Effect.makeSemaphore(1)
     const placed = ({ fileId, given }: Wanted) =>
       Effect.map(service.file(fileId), (record): Place => {
+        const expected = expectedBy(options.anySize, record)
         const wanted = safeName(Option.getOrElse(given, () => record.name ?? fileId))
         const name = nameOf(wanted, fileId)
-        return { fileId, given, name, wanted, path: join(directory, name), record }
+        return { fileId, given, name, wanted, path: join(directory, name), expected }
       })
     const tried = (during: DownloadWatch.During, file: Wanted) =>
       Effect.gen(function*() {
         const place = yield* turn.withPermits(1)(placed(file))
         const isThere = !options.overwrite &&
-          (yield* index.has(place.name, place.fileId, sizeAndChecksum(place).size))
+          (yield* index.has(place.name, place.fileId, place.expected.size))
         yield* isThere
           ? tell({ _tag: "Skipped", input: file, path: place.path, reason: "there", fileId: Option.some(file.fileId) })
           : fetched(during, file, place)

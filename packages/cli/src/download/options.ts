@@ -1,4 +1,6 @@
 /** What `stevedore download` accepts. */
+import type { FileRecord } from "@stevedore/core/FileRecord"
+import type { DownloadTarget } from "@stevedore/node/NodeDownloads"
 import type { Accepted } from "../options/parameter.js"
 import { argumentsOf, flag, option, optionOr } from "../options/parameter.js"
 import { fileId, filesElsewhere, limitRate, listed, ofService } from "../options/shared.js"
@@ -41,3 +43,9 @@ export const downloading = {
 
 /** What the command is given. */
 export type Options = Accepted<typeof downloading>
+
+/** What a file has to be by its record, unless any size is accepted. */
+export const expectedBy = (
+  anySize: boolean,
+  record?: Pick<FileRecord, "checksum" | "size">
+): Pick<DownloadTarget, "size" | "reported"> => anySize ? {} : { size: record?.size, reported: record?.checksum }

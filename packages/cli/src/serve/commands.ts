@@ -59,8 +59,8 @@ const files = ofActions({
   help:
     "Look at the files of your own service, of all tenants, by its database: list them, show one, sum up what each tenant " +
     "has, or show what waits for somebody, since when and why. rm lets one be removed by the service. " +
-    "verify compares all with the store, both ways, and with --bytes reads what is stored. resend calls the hook or webhook of events again: of a file, or of " +
-    "all that rest after a day",
+    "verify compares all with the store, both ways, and with --bytes reads what is stored. resend calls the hook or " +
+    "webhook of events again: of a file, or of all that rest after a day",
   examples: [
     "stevedore files ls --tenant acme --limit 20",
     "stevedore files show 1kf00nQk9yfWKfsTDni8aO",

@@ -5,10 +5,10 @@ import * as FileAdmin from "@stevedore/server/FileAdmin"
 import * as FileAudit from "@stevedore/server/FileAudit"
 import type { FileRow } from "@stevedore/server/FileTable"
 import * as ServeSettings from "@stevedore/server/ServeSettings"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { invalid } from "../options/invalidInput.js"
@@ -127,19 +127,16 @@ export const verify = overAudit((options: Given.Verifying) =>
     const { verify } = yield* FileAudit.FileAudit
     const output = yield* Output
     let read = { files: 0, bytes: 0, id: "" }
-    let toldAt = yield* Clock.currentTimeMillis
     const tell = Effect.suspend(() =>
-      output.note(
+      read.files === 0 ? Effect.void : output.note(
         `Read ${read.files} files, ${Measure.bytes(read.bytes)}. To go on after them: --bytes --after ${read.id}`
       )
     )
     const onRead = (id: string, bytes: number) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      Effect.sync(() => {
         read = { files: read.files + 1, bytes: read.bytes + bytes, id }
-        if (now - toldAt < 10_000) return Effect.void
-        toldAt = now
-        return tell
       })
+    yield* Effect.forkScoped(Effect.schedule(tell, Schedule.spaced("10 seconds")))
     const bytes = options.bytes
       ? { after: Option.getOrUndefined(options.after), bytesPerSecond: Option.getOrUndefined(options.rate), onRead }
       : undefined
@@ -152,10 +149,10 @@ export const verify = overAudit((options: Given.Verifying) =>
         ]),
         finding.repaired ? count : count + 1
       )).pipe(Effect.onInterrupt(() =>
-        read.files > 0 ? tell : Effect.void
+        tell
       ))
     if (counted > 0) {
       return yield* new FilesDiffer({ findings: counted })
     }
-  })
+  }).pipe(Effect.scoped)
 )

@@ -107,7 +107,8 @@ const heldAsSent = (answer: Head, asked: RequestedRange): Option.Option<Held> =>
 
 const checksumHeader = /^x-amz-checksum-(?!type$|algorithm$|mode$)(.+)$/
 
-const checksumsOf = (headers: Readonly<Record<string, string | undefined>>): Held["checksums"] =>
+/** The checksums of a whole in the headers of storage, in base64, by their algorithms. */
+export const checksumsOf = (headers: Readonly<Record<string, string | undefined>>): Held["checksums"] =>
   headers["x-amz-checksum-type"]?.toUpperCase() === "COMPOSITE"
     ? {}
     : Object.fromEntries(

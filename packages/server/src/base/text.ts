@@ -1,5 +1,4 @@
-import * as Arr from "effect/Array"
-/** Text of requests: their paths, prefixes, header values and ids. */
+/** Text of requests: their paths, prefixes, header values and ids; and of what is counted. */
 import * as Effect from "effect/Effect"
 import * as Identifiers from "../parts/identifiers.js"
 
@@ -27,10 +26,11 @@ export const requestIdOf = (given: string | undefined): Effect.Effect<string> =>
 
 const TOLD_TENANTS = 20
 
-/** How often each name is there, the most frequent first: `acme 10, default 2`. Of many, the first are named. */
-export const tally = (names: ReadonlyArray<string>): string => {
-  const counts = Object.entries(Arr.groupBy(names, (name) => name)).map(([name, all]) => [name, all.length] as const)
-  const told = counts.sort(([, left], [, right]) => right - left).slice(0, TOLD_TENANTS)
-  const more = counts.length - told.length
+/** Sums by name, the greatest first: `acme 10, default 2`. Of many names, the first are told. */
+export const tally = (counts: ReadonlyArray<readonly [name: string, count: number]>): string => {
+  const sums = new Map<string, number>()
+  for (const [name, count] of counts) sums.set(name, (sums.get(name) ?? 0) + count)
+  const told = [...sums].sort(([, left], [, right]) => right - left).slice(0, TOLD_TENANTS)
+  const more = sums.size - told.length
   return `${told.map(([name, count]) => `${name} ${count}`).join(", ")}${more > 0 ? `, and ${more} more` : ""}`
 }

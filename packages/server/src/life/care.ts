@@ -69,7 +69,7 @@ export const sweep = (state: State): Effect.Effect<number, TableFailed> =>
     const expired = rows.filter(({ settledAt, state }) => state === "removing" && settledAt === undefined)
     if (expired.length > 0) {
       yield* Effect.logInfo(
-        `Removed ${expired.length} uploads that were not completed: ${tally(expired.map(({ tenant }) => tenant))}`
+        `Removed ${expired.length} uploads that were not completed: ${tally(expired.map(({ tenant }) => [tenant, 1]))}`
       )
     }
     return done.reduce((sum: number, one) => sum + one, 0)

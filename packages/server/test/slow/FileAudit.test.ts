@@ -2,7 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Layer, Stream } from "effect"
+import { Chunk, Duration, Effect, Layer, Stream } from "effect"
 import * as FileAudit from "../../src/FileAudit.js"
 import { FileTable } from "../../src/FileTable.js"
 import * as ObjectStore from "../../src/ObjectStore.js"
@@ -66,6 +66,13 @@ describe("rows and store of a service", () => {
         }
         assert.deepStrictEqual(yield* wrong(), flipped.map((id) => `changed ${id}`))
         assert.deepStrictEqual(yield* wrong("f117"), ["changed f118", "changed f119"])
+
+        // over all files, although each has less than a second may take
+        const bytes = ids.reduce((sum, _, index) => sum + (1 + index * 7) * (index % 2 === 0 ? 1 : 3), 0)
+        const [took] = yield* Effect.timed(
+          Stream.runDrain(verify({ repair: false, bytes: { bytesPerSecond: bytes / 2 } }))
+        )
+        assert.isAbove(Duration.toMillis(took), 1500)
       }).pipe(Effect.provide(context))
     }).pipe(Effect.provide(NodeContext.layer)))
 })
