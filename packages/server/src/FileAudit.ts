@@ -139,13 +139,6 @@ export const layer: Layer.Layer<FileAudit, never, SqlClient.SqlClient | ObjectSt
       { concurrency: ASKED_AT_ONCE }
     ).pipe(Stream.mapConcat((wrong) => wrong))
 
-    const hashOf = (row: FileRow, algorithm: Checksum.ChecksumAlgorithm, limit: BandwidthLimit.Service) => {
-      const running = algorithm.begin()
-      return store.get(row.key, undefined, row).pipe(
-        Stream.runForEach((bytes) => Effect.map(limit.take(bytes.byteLength), () => running.update(bytes))),
-        Effect.map(running.value)
-      )
-    }
     const comparedBytes = (limit: BandwidthLimit.Service, {
       onRead = () => Effect.void
     }: Reading) =>
@@ -153,7 +146,7 @@ export const layer: Layer.Layer<FileAudit, never, SqlClient.SqlClient | ObjectSt
       const { checksum, id, size } = row
       const algorithm = algorithms.find(({ name }) => name === checksum?.algorithm)
       if (checksum === undefined || algorithm === undefined) return Effect.succeed([])
-      return hashOf(row, algorithm, limit).pipe(
+      return NativeChecksum.valueOf(algorithm, store.get(row.key, undefined, row), limit.take).pipe(
         Effect.map((value) =>
           value === checksum.value
             ? []

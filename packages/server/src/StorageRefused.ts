@@ -11,6 +11,7 @@ export const refusals = {
   AccessDenied: { status: 403, message: "Access Denied" },
   AccessForbidden: { status: 403, message: "CORSResponse: This CORS request is not allowed." },
   AuthorizationQueryParametersError: { status: 400, message: "Error parsing the query authorization parameters" },
+  BadDigest: { status: 400, message: "What is stored is not what was received." },
   EntityTooLarge: { status: 400, message: "Your proposed upload exceeds the maximum allowed size" },
   EntityTooSmall: { status: 400, message: "Your proposed upload is smaller than the minimum allowed size" },
   ExpiredToken: { status: 400, message: "The provided token has expired." },

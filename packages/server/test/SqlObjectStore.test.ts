@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Option, TestClock, TestServices } from "effect"
+import { Effect, Either, Exit, Fiber, Option, Schema, TestClock, TestServices } from "effect"
 import * as SqlDatabase from "../src/SqlDatabase.js"
 import { Life } from "./support/life.js"
 import { bytes, contentOf, opened, within } from "./support/sqlObjectStore.js"
@@ -83,6 +83,37 @@ describe("a store with its index in SQLite", () => {
           assert.strictEqual((yield* Effect.flip(store.head("files/t/lost"))).code, "NoSuchKey")
         })
       )
+  )
+
+  it.effect.prop(
+    "seals what came in parts only if it lies there as it came",
+    [
+      Schema.Array(Schema.String.pipe(Schema.minLength(1))).pipe(Schema.minItems(1), Schema.maxItems(4)),
+      Schema.Boolean
+    ],
+    ([parts, isFlipped]) =>
+      within((folder, fs) =>
+        Effect.gen(function*() {
+          const { store } = yield* opened(folder)
+          const uploadId = yield* store.createUpload("files/t/parts")
+          const etags = yield* Effect.forEach(
+            parts,
+            (part, index) =>
+              Effect.map(store.putPart("files/t/parts", uploadId, index + 1, bytes(part)), ({ etag }) => ({
+                partNumber: index + 1,
+                etag
+              }))
+          )
+          const [name = ""] = yield* fs.readDirectory(`${folder}/store/bytes`)
+          const place = `${folder}/store/bytes/${name}`
+          const content = yield* fs.readFile(place)
+          if (isFlipped) yield* fs.writeFile(place, content.map((byte, index) => index === 0 ? byte ^ 1 : byte))
+          yield* store.completeUpload("files/t/parts", uploadId, etags)
+          const sealed = yield* Effect.either(store.seal("files/t/parts"))
+          assert.strictEqual(Either.isLeft(sealed) ? sealed.left.code : "sealed", isFlipped ? "BadDigest" : "sealed")
+        })
+      ),
+    { fastCheck: { numRuns: 8 } }
   )
 
   it.effect("reads none of its objects at its start", () =>

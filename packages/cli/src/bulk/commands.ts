@@ -35,6 +35,7 @@ const bulk = ofActions({
       accepts: ofJob,
       run: runs(Effect.all(ofJob), load, ({ having }) => having(({ failures }) => failures))
     },
+    files: { accepts: ofJob, run: runs(Effect.all(ofJob), load, ({ having }) => having(({ files }) => files)) },
     pause: { accepts: ofJob, run: runs(Effect.all(ofJob), load, ({ having }) => having(({ pause }) => pause)) },
     resume: { accepts: ofJob, run: runs(Effect.all(ofJob), load, ({ having }) => having(({ resume }) => resume)) },
     cancel: { accepts: ofJob, run: runs(Effect.all(ofJob), load, ({ having }) => having(({ cancel }) => cancel)) },

@@ -252,32 +252,50 @@ export const runners = steering(({ json }: DatabaseOptions) =>
   })
 )
 
-const failureColumns: ReadonlyArray<Table.Column> = [
-  { header: "PATH", width: 32 },
-  { header: "ERROR", width: 18 },
-  { header: "WHY", width: undefined }
-]
+/** Rows of a job as they come from its database: a table, or a line for programs each. */
+const listed = <Row, E>(listing: {
+  readonly of: (job: Jobs.Job) => Stream.Stream<Row, E>
+  readonly columns: ReadonlyArray<Table.Column>
+  readonly cells: (row: Row) => ReadonlyArray<string>
+  readonly line: (row: Row) => object
+  readonly none: string
+}) =>
+  steering(({ job: name, json }: OfJob) =>
+    Effect.gen(function*() {
+      const output = yield* Output
+      const count = yield* listing.of(yield* Jobs.get(name)).pipe(
+        Stream.grouped(100),
+        Stream.map(Chunk.toReadonlyArray),
+        Stream.runFoldEffect(0, (sum, rows) =>
+          Effect.as(
+            json
+              ? output.json(rows.map(listing.line))
+              : Table.print(listing.columns, rows.map(listing.cells), { header: sum === 0 }),
+            sum + rows.length
+          ))
+      )
+      if (count === 0 && !json) yield* output.note(`No file of ${name} ${listing.none}`)
+    })
+  )
 
-export const failures = steering(({ job: name, json }: OfJob) =>
-  Effect.gen(function*() {
-    const output = yield* Output
-    const job = yield* Jobs.get(name)
-    const count = yield* job.failures.pipe(
-      Stream.grouped(100),
-      Stream.map(Chunk.toReadonlyArray),
-      Stream.runFoldEffect(0, (sum, group) =>
-        Effect.as(
-          json
-            ? output.json(group.map(({ error, path }) => Reports.failed({ path }, error)))
-            : Table.print(failureColumns, group.map(({ error, path }) => [path, error._tag, messageOf(error)]), {
-              header: sum === 0
-            }),
-          sum + group.length
-        ))
-    )
-    if (count === 0 && !json) yield* output.note(`No file of ${job.name} has failed`)
-  })
-)
+const pathColumn: Table.Column = { header: "PATH", width: 32 }
+
+export const failures = listed({
+  of: ({ failures }) => failures,
+  columns: [pathColumn, { header: "ERROR", width: 18 }, { header: "WHY", width: undefined }],
+  cells: ({ error, path }) => [path, error._tag, messageOf(error)],
+  line: ({ error, path }) => Reports.failed({ path }, error),
+  none: "has failed"
+})
+
+/** What is uploaded, and how that was proven. */
+export const files = listed({
+  of: ({ files }) => files,
+  columns: [pathColumn, { header: "PROOF", width: 9 }, { header: "ID", width: undefined }],
+  cells: ({ fileId, path, proof }) => [path, proof, fileId],
+  line: (file) => ({ type: "jobFile", ...file }),
+  none: "is uploaded yet"
+})
 
 const changing = (change: (job: Jobs.Job) => Effect.Effect<void, SqlError>) =>
   steering(({ job: name, json }: OfJob) =>

@@ -261,6 +261,14 @@ export const Serving = Schema.Struct({
   profile: Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 }).annotations({ identifier: "Serving" })
 
+/** A line of `bulk files --json`: a file of a job that is uploaded. */
+export const JobFile = Schema.Struct({
+  type: Schema.Literal("jobFile"),
+  path: Schema.String,
+  fileId: Schema.String,
+  proof: Proof
+}).annotations({ identifier: "JobFile" })
+
 /** How far a job is: of `start`, `run` and `status --watch` once a second. */
 export const Job = Schema.Struct({
   type: Schema.Literal("job"),

@@ -34,6 +34,13 @@ describe("stevedore bulk in a file of SQLite", () => {
       assert.strictEqual(code, 0)
       assert.deepInclude(jobs(stdout).at(-1), { name: "night", state: "done", uploaded: 12, failed: 0, timeLeft: 0 })
       yield* proof
+      const uploaded = yield* bulk("files", "night", "--json")
+      const lines = jsonLines(uploaded.stdout).map((line) => Schema.decodeUnknownSync(Reports.JobFile)(line))
+      assert.deepStrictEqual(lines.map(({ path }) => path).sort(), [...names].sort())
+      // the sandbox reports no checksum
+      for (const { proof } of lines) assert.strictEqual(proof, "unproven")
+      const shown = (yield* bulk("files", "night")).stdout.trim().split("\n")
+      assert.deepStrictEqual(shown, lines.map(({ fileId, path, proof }) => [path, proof, fileId].join("\t")))
       const { requests } = yield* sandbox.report
       yield* bulk("start", "night", files)
       assert.lengthOf((yield* sandbox.report).requests, requests.length)

@@ -37,7 +37,11 @@ const outcomeOf = (
           : { state: "failed", reason: `${size} bytes are stored, ${row.size} were declared` }
       )
     ),
-    Effect.catchIf(({ status }) => status === 404, () => Effect.succeedNone)
+    Effect.catchIf(({ status }) => status === 404, () => Effect.succeedNone),
+    Effect.catchIf(
+      ({ code }) => code === "BadDigest",
+      ({ message }) => Effect.succeedSome<Outcome>({ state: "failed", reason: message })
+    )
   )
 
 /** From what the store has to where the file is then; none if the bytes are not there. */
@@ -145,7 +149,7 @@ const attempt = (state: State, who: Principal, fileId: string, listed: ListedPar
     if (complete === "conflict") return yield* conflict(row)
     const settled = yield* alone(state, fileId, claimed(state, who, fileId, listed, row.state))
     return settled.state === "failed"
-      ? yield* ServiceRefused.make(422, "UnprocessableContent", { message: settled.reason, path: "size" })
+      ? yield* ServiceRefused.make(422, "UnprocessableContent", { message: settled.reason })
       : settled
   })
 

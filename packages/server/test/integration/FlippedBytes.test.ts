@@ -3,18 +3,20 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Downloads, RetryPolicy, ServiceProfile, Uploads, UploadSources } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
-import { Chunk, Effect, Stream } from "effect"
+import { Chunk, Effect, type Redacted, Stream } from "effect"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer, request } from "node:http"
 import { freePort } from "../../../../.ci/free-port.mjs"
 import * as NodeServe from "../../src/NodeServe.js"
 
-/** Passes everything on to a service, and flips one bit of the bodies of some PUTs. */
-const flipping = (port: number, isFlipped: (count: number) => boolean) =>
+/** Passes everything on to a service, flips one bit of the bodies of some PUTs, and runs `before` each Complete. */
+const flipping = (port: number, isFlipped: (count: number) => boolean, before: () => void = () => {}) =>
   Effect.map(
     Effect.acquireRelease(
       Effect.async<{ readonly port: number; readonly close: () => void }>((resume) => {
         let puts = 0
         const server = createServer((incoming, answer) => {
+          if (incoming.url?.endsWith("/complete") === true) before()
           let isDue = incoming.method === "PUT" && isFlipped(puts++)
           const onward = request(
             { port, method: incoming.method, path: incoming.url, headers: incoming.headers, agent: false },
@@ -49,6 +51,16 @@ const flipping = (port: number, isFlipped: (count: number) => boolean) =>
     (proxy) => proxy.port
   )
 
+const client = (port: number, token: Redacted.Redacted) =>
+  NodeStevedore.layer({
+    baseUrl: `http://127.0.0.1:${port}`,
+    token,
+    ledger: false,
+    retry: RetryPolicy.layer({ base: "1 millis", attempts: 6 }),
+    profile: ServiceProfile.extend(ServiceProfile.standard, { limits: { minimumPartSize: 1 } }),
+    allowInsecureHttp: true
+  })
+
 describe("bytes that change between a client and the service", () => {
   it.live(
     "are never called proven: of 200 uploads each is stored as it was read, or is an error",
@@ -63,14 +75,6 @@ describe("bytes that change between a client and the service", () => {
           port: own,
           minimumPartSize: 1,
           publicUrl: `http://127.0.0.1:${port}`
-        })
-        const client = NodeStevedore.layer({
-          baseUrl: `http://127.0.0.1:${port}`,
-          token,
-          ledger: false,
-          retry: RetryPolicy.layer({ base: "1 millis", attempts: 6 }),
-          profile: ServiceProfile.extend(ServiceProfile.standard, { limits: { minimumPartSize: 1 } }),
-          allowInsecureHttp: true
         })
         yield* Effect.gen(function*() {
           const proofs = yield* Effect.forEach(
@@ -89,8 +93,45 @@ describe("bytes that change between a client and the service", () => {
             { concurrency: 16 }
           )
           assert.deepStrictEqual([...new Set(proofs)], ["stored"])
-        }).pipe(Effect.provide(client))
+        }).pipe(Effect.provide(client(port, token)))
       }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)),
     120_000
+  )
+
+  it.live(
+    "on the disk of the service, between the last PUT and Complete, are no file that is done",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-flipped-" })
+        const own = yield* Effect.promise(freePort)
+        const flipped = new Set<string>()
+        const port = yield* flipping(own, () => false, () => {
+          for (const name of readdirSync(`${folder}/data/store/bytes`)) {
+            if (flipped.has(name)) continue
+            flipped.add(name)
+            const place = `${folder}/data/store/bytes/${name}`
+            const bytes = readFileSync(place)
+            bytes[0] = (bytes[0] ?? 0) ^ 1
+            writeFileSync(place, bytes)
+          }
+        })
+        const { token } = yield* NodeServe.serve({
+          directory: `${folder}/data`,
+          port: own,
+          minimumPartSize: 1,
+          publicUrl: `http://127.0.0.1:${port}`
+        })
+        yield* Effect.gen(function*() {
+          for (let index = 0; index < 11; index++) {
+            const bytes = new Uint8Array(100 + index).fill(index)
+            const failure = yield* Effect.flip(
+              Uploads.upload(UploadSources.fromBytes(`${index}.bin`, bytes), { strategy: "multipart", parts: 2 })
+            )
+            assert.include(failure.message, "What is stored is not what was received.")
+          }
+        }).pipe(Effect.provide(client(port, token)))
+      }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)),
+    60_000
   )
 })
