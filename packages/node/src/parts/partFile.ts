@@ -1,3 +1,4 @@
+import * as Flushes from "@stevedore/core/parts/flushes"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
@@ -19,6 +20,7 @@ export interface PartFile {
   readonly handle: NodeFs.FileHandle
   // the kernel allows one write to a file at a time: concurrent ones would occupy threads that only spin
   readonly writes: Effect.Semaphore
+  readonly flushes: Flushes.Flushes<TargetUnwritable>
 }
 
 /** What cannot be removed stays: by then, the download has ended one way or the other. */
@@ -42,24 +44,24 @@ export const open = (
     readonly overwrite: boolean
   }
 ): Effect.Effect<PartFile, TargetUnwritable, Scope.Scope> =>
-  untilFree(Effect.acquireRelease(
-    Effect.zipWith(
-      Effect.makeSemaphore(1),
+  Effect.gen(function*() {
+    const handle = yield* untilFree(Effect.acquireRelease(
       attempt(target, async () => {
         const replaced = options.overwrite ? await NodeFs.stat(target).catch(() => undefined) : undefined
         const handle = await (options.keep ? openKept(path, replaced) : openNew(path, replaced))
         if (replaced !== undefined) await takeAccessOf(handle, replaced)
         return handle
       }),
-      (writes, handle) => ({ path, target, handle, writes })
-    ),
-    ({ handle }, exit) =>
-      Effect.gen(function*() {
-        yield* Effect.promise(() => handle.close().catch(() => undefined))
-        const kept = options.keep && Exit.isFailure(exit) && (yield* options.worth)
-        yield* kept ? Effect.sync(() => options.onKept?.()) : remove(path)
-      })
-  ))
+      (handle, exit) =>
+        Effect.gen(function*() {
+          yield* Effect.promise(() => handle.close().catch(() => undefined))
+          const kept = options.keep && Exit.isFailure(exit) && (yield* options.worth)
+          yield* kept ? Effect.sync(() => options.onKept?.()) : remove(path)
+        })
+    ))
+    const flushes = yield* Flushes.make(attempt(target, () => handle.sync()))
+    return { path, target, handle, writes: yield* Effect.makeSemaphore(1), flushes }
+  })
 
 const flags = constants.O_RDWR | constants.O_CREAT
 
@@ -150,16 +152,20 @@ const takeAccessOf = async (handle: NodeFs.FileHandle, replaced: Stats): Promise
  * others reuse.
  */
 export const write = (
-  { handle, target, writes }: PartFile,
+  { flushes, handle, target, writes }: PartFile,
   bytes: Uint8Array,
   position: number
 ): Effect.Effect<void, TargetUnwritable> =>
-  writes.withPermits(1)(Effect.uninterruptible(attempt(target, async () => {
-    for (let written = 0; written < bytes.byteLength;) {
-      const left = bytes.byteLength - written
-      written += (await handle.write(bytes, written, left, position + written)).bytesWritten
-    }
-  })))
+  Effect.flatMap(
+    writes.withPermits(1)(Effect.uninterruptible(attempt(target, async () => {
+      for (let written = 0; written < bytes.byteLength;) {
+        const left = bytes.byteLength - written
+        written += (await handle.write(bytes, written, left, position + written)).bytesWritten
+      }
+      return bytes.byteLength
+    }))),
+    flushes.wrote
+  )
 
 const readSize = 1_048_576
 
@@ -193,7 +199,7 @@ export const commit = (
   options: { readonly overwrite: boolean }
 ): Effect.Effect<void, DownloadTargetError> =>
   Effect.uninterruptible(Effect.gen(function*() {
-    yield* attempt(file.target, () => file.handle.sync())
+    yield* file.flushes.now
     yield* checkOwn(file)
     yield* Effect.catchAll(
       untilLetGo(options.overwrite ? rename(file) : renameWithoutOverwriting(file)),

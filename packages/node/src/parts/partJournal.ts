@@ -102,7 +102,6 @@ export const write = (file: PartFile, journal: PartJournal): Effect.Effect<void,
   Effect.suspend(() => {
     const aside = `${pathOf(file.path)}.new`
     const written = attempt(file.target, async () => {
-      await file.handle.datasync()
       // never write through a link
       await NodeFs.rm(aside, { force: true })
       await NodeFs.writeFile(aside, Schema.encodeSync(PartJournalJson)(journal), {
@@ -112,5 +111,5 @@ export const write = (file: PartFile, journal: PartJournal): Effect.Effect<void,
       })
       await NodeFs.rename(aside, pathOf(file.path))
     })
-    return Effect.tapError(untilOpened(untilLetGo(written)), () => remove(aside))
+    return Effect.zipRight(file.flushes.now, Effect.tapError(untilOpened(untilLetGo(written)), () => remove(aside)))
   }).pipe(Effect.uninterruptible)

@@ -210,6 +210,36 @@ describe("partFile", () => {
       })
   )
 
+  it.scopedLive("flushes beside the writes, and does not give the name once that failed, though a later flush succeeds", () =>
+    Effect.gen(function*() {
+      for (const failing of [1, 2]) {
+        const directory = yield* Temporary.directory
+        const target = join(directory, "interview.mp4")
+        const { open } = Fs
+        let flushes = 0
+        yield* OtherDisk.answering({
+          open: async (...args: Parameters<typeof open>) =>
+            Object.assign(await open(...args), {
+              // a kernel tells that bytes are lost to the first that asks
+              sync: () => ++flushes === failing ? Promise.reject(OtherDisk.refusal("EIO")) : Promise.resolve()
+            })
+        })
+        const options = { keep: true, overwrite: true, worth: Effect.succeed(false) }
+        const file = yield* PartFile.open(`${target}.part`, target, options)
+        const piece = new Uint8Array(24 * 1_048_576)
+        for (const index of [0, 1, 2]) {
+          yield* PartFile.write(file, piece, index * piece.byteLength)
+          yield* Effect.sleep("1 millis")
+        }
+        assert.strictEqual(flushes, 1)
+        const journal = { version: 1, fileId: "f1", etag: "\"a\"", size: 72, partSize: 24, parts: [0] } as const
+        for (const ending of [PartJournal.write(file, journal), PartFile.commit(file, options)]) {
+          assert.strictEqual((yield* Effect.flip(ending))._tag, "TargetUnwritable")
+        }
+        assert.deepStrictEqual(yield* Effect.promise(() => Fs.readdir(directory)), ["interview.mp4.part"])
+      }
+    }).pipe(Effect.scoped))
+
   it.scoped("does not block the next write when a write fails", () =>
     Effect.gen(function*() {
       const file = yield* open

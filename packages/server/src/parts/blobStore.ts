@@ -5,6 +5,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import type * as Checksum from "@stevedore/core/Checksum"
+import * as Flushes from "@stevedore/core/parts/flushes"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -120,7 +121,12 @@ const grown = (buffer: Uint8Array, filled: number, needed: number): Uint8Array =
  * Writes a body to its end. Where the disk takes no more of it, the rest is read all the same: whoever sends is told why only
  * when he has sent it.
  */
-const writeAll = <E, R>(file: FileSystem.File, body: Body<E, R>, observe: (bytes: Uint8Array) => void) =>
+const writeAll = <E, R>(
+  file: FileSystem.File,
+  body: Body<E, R>,
+  wrote: (bytes: number) => Effect.Effect<void>,
+  observe: (bytes: Uint8Array) => void
+) =>
   Effect.suspend((): Effect.Effect<number, E | StorageRefused.StorageRefused, R> => {
     if (body instanceof Uint8Array) {
       observe(body)
@@ -131,10 +137,13 @@ const writeAll = <E, R>(file: FileSystem.File, body: Body<E, R>, observe: (bytes
     let size = 0
     let failure: StorageRefused.StorageRefused | undefined
     const write = (bytes: Uint8Array) =>
-      Effect.catchAll(file.writeAll(bytes), (error) =>
-        Effect.sync(() => {
-          failure = failed(error)
-        }))
+      Effect.matchEffect(file.writeAll(bytes), {
+        onFailure: (error) =>
+          Effect.sync(() => {
+            failure = failed(error)
+          }),
+        onSuccess: () => wrote(bytes.byteLength)
+      })
     const flush = Effect.suspend(() => {
       const pending = buffer.subarray(0, filled)
       filled = 0
@@ -205,17 +214,14 @@ const writeIn = (
   write: (body) =>
     Effect.flatMap(Identifiers.recordId, (name) => {
       const running = algorithm?.begin()
-      return Effect.scoped(
-        fs.open(path.join(folder, name), { flag: "wx", mode: 0o600 }).pipe(
-          Effect.mapError(failed),
-          Effect.flatMap((file) =>
-            Effect.zipLeft(
-              writeAll(file, body, (bytes) => running?.update(bytes)),
-              isKept ? Effect.mapError(file.sync, failed) : Effect.void
-            )
-          )
+      return Effect.scoped(Effect.gen(function*() {
+        const file = yield* Effect.mapError(fs.open(path.join(folder, name), { flag: "wx", mode: 0o600 }), failed)
+        const flushes = yield* Flushes.make(isKept ? Effect.mapError(file.sync, failed) : Effect.void)
+        return yield* Effect.zipLeft(
+          writeAll(file, body, flushes.wrote, (bytes) => running?.update(bytes)),
+          flushes.now
         )
-      ).pipe(
+      })).pipe(
         Effect.map((size) =>
           blobIn(fs, folder, path, {
             name,
