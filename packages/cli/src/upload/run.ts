@@ -27,7 +27,6 @@ import type { FileError } from "../print/reports.js"
 import * as Reports from "../print/reports.js"
 import type { Completed, UploadedFile } from "../print/schemas.js"
 import * as HeldLedger from "./heldLedger.js"
-import { importing } from "./importing.js"
 import type * as Manifest from "./manifest.js"
 import type { Options } from "./options.js"
 import * as Remembered from "./remembered.js"
@@ -187,10 +186,14 @@ const imported = (
   return Option.match(Option.all([finished, run.given.into]), {
     onNone: () => Effect.succeed(outcome),
     onSome: ([{ fileId, name }, projectId]) =>
-      Effect.match(importing({ file, fileId, name, projectId }, run.manifest), {
-        onFailure: (error): Ended => ({ _tag: "Failed", input: file, error }),
-        onSuccess: () => outcome
-      })
+      // lists, which it needs, are a twentieth of a start
+      Effect.promise(() => import("./importing.js")).pipe(
+        Effect.flatMap(({ importing }) => importing({ file, fileId, name, projectId }, run.manifest)),
+        Effect.match({
+          onFailure: (error): Ended => ({ _tag: "Failed", input: file, error }),
+          onSuccess: () => outcome
+        })
+      )
   })
 }
 
