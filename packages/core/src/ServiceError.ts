@@ -178,7 +178,7 @@ export class RateLimited extends TaggedError<RateLimited>()("RateLimited", {
 }
 
 /**
- * 5xx, 408, or an error in the body of a success: the service, or a gateway in front of it, failed for now.
+ * 5xx, 408, 421, 423, 425, or an error in the body of a success: the service, or a gateway in front of it, failed for now.
  *
  * @category errors
  */

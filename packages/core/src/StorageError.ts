@@ -5,12 +5,12 @@ import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
 import { noRoom, signIn } from "./errors/errorWords.js"
 import {
   answer,
-  capitalized,
   coded,
   contentHeader,
   expiry,
   listed,
   of,
+  quotedWords,
   respelled,
   trace,
   UrlAltered,
@@ -71,7 +71,9 @@ export class UrlExpired extends TaggedError<UrlExpired>()("UrlExpired", {
     const ends = this.reason === "TooLate" ? "expires" : "expired"
     const when = at === undefined ? "" : ` at ${at.toISOString()}`
     return `The pre-signed URL of ${of(this)} ${ends}${when} (${expiry[this.reason]}; ${trace(this)}). ` +
-      "Run it again for a new one; on a slow connection, use a smaller file or more bandwidth."
+      (this.reason === "UnknownKey"
+        ? "Ask whoever runs the service."
+        : "Run it again for a new one; on a slow connection, use a smaller file or more bandwidth.")
   }
 }
 
@@ -122,8 +124,10 @@ export class StorageForbidden extends TaggedError<StorageForbidden>()("StorageFo
   code: Schema.optional(Schema.String)
 }) {
   override get message(): string {
-    return `Storage forbids ${of(this)}${coded(" (", this.code, ")")} (${trace(this)}). ` +
-      "Ask whoever runs the service: its bucket policy or encryption key refuses it."
+    return `Storage forbids ${of(this)}${coded(" (", this.code, ")")} (${trace(this)})${quotedWords(this)}` +
+      `Ask whoever runs the service${
+        /^(AccessDenied|KMS)/.test(this.code ?? "") ? ": its bucket policy or encryption key refuses it" : ""
+      }.`
   }
 }
 
@@ -150,22 +154,20 @@ export class StorageRejected extends TaggedError<StorageRejected>()("StorageReje
   }
   override get message(): string {
     if (this.excerpt !== undefined) {
-      return `${capitalized(of(this))} was refused with ${this.status}, and not in storage's words: ` +
-        `"${printable(this.excerpt)}" (${
-          trace(this)
-        }). Something in between, such as a firewall or a proxy, may have ` +
-        "refused it: ask whoever runs this network, then whoever runs the service."
+      return `Perhaps a firewall or a proxy refused ${of(this)} with ${this.status}: ` +
+        `"${printable(this.excerpt)}" (${trace(this)}). Ask whoever runs this network, then whoever runs the service.`
     }
-    return `Storage refused ${of(this)}: ${this.status}${coded(" ", this.code)} (${trace(this)}). ${
+    return `Storage refused ${of(this)}: ${this.status}${coded(" ", this.code)} (${trace(this)})${quotedWords(this)}${
       this.status >= 300 && this.status < 400
-        ? "It redirects, perhaps to a sign-in page, which is not followed: the service must sign for the right endpoint."
+        ? "It redirects, which is not followed, perhaps to a sign-in page: the service must sign for the right endpoint."
         : "Report it to whoever runs the service, with the request id."
     }`
   }
 }
 
 /**
- * Storage could not serve the request for now: 5xx, 429, 409, a body that stopped coming, or an error or page in a 200.
+ * Storage could not serve the request for now: 5xx, 408, 409, 421, 423, 425, 429, a body that stopped coming, or an error
+ * or page in a 200.
  *
  * @category errors
  */
@@ -186,11 +188,11 @@ export class StorageUnavailable extends TaggedError<StorageUnavailable>()("Stora
     if (this.sentBytes !== undefined) {
       return `Storage answered ${of(this)} with ${this.status} when only ${this.sentBytes} bytes had been sent (${
         trace(this)
-      }). It, or something in between, confirms what it has not received: tell whoever runs the service.`
+      }). It confirms what it has not received: tell whoever runs the service.`
     }
     return `Storage is unavailable for ${of(this)}: ${this.status}${coded(" ", this.code)} (${trace(this)}${
       Recovery.describeWait(this)
-    }). ${
+    })${quotedWords(this)}${
       (this.status < 300 || this.status === 511) && !this.code
         ? signIn
         : this.status === 507
@@ -207,10 +209,8 @@ export class StorageUnavailable extends TaggedError<StorageUnavailable>()("Stora
  */
 export class EtagMissing extends TaggedError<EtagMissing>()("EtagMissing", answer) {
   override get message(): string {
-    return `Storage accepted ${of(this)}, but its ETag cannot be read (${
-      trace(this)
-    }). In a browser the bucket's CORS ` +
-      "rules must have Access-Control-Expose-Headers: ETag."
+    return `Storage accepted ${of(this)}, but its ETag cannot be read (${trace(this)}). A page needs ` +
+      "Access-Control-Expose-Headers: ETag in the bucket's CORS rules."
   }
 }
 
@@ -233,7 +233,7 @@ export class ChecksumMismatch extends TaggedError<ChecksumMismatch>()("ChecksumM
   override get message(): string {
     return `Storage has other bytes of ${of(this)} than were sent: ${
       printable(`${this.algorithm} ${this.stored}`)
-    }, not ${this.sent} (${trace(this)}). Something on the way changes bytes: try another network.`
+    }, not ${this.sent} (${trace(this)}). Try another network: something changes bytes.`
   }
 }
 

@@ -158,7 +158,7 @@ interface Answer {
 const maximumRedirects = 10
 
 // One that may go away: the connection, or a server that is busy
-const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500
+const isPassing = (status: number): boolean => Transport.isForNow(status) || status === 429
 
 class Unanswered extends Schema.TaggedError<Unanswered>("@stevedore/node/Unanswered")("Unanswered", {
   problem: Schema.String,

@@ -8,7 +8,10 @@ import { arrival, causes, systemCode } from "../ConnectionError.js"
 import type { Recoverable } from "../Recovery.js"
 
 /** What helps if a 507 says that there is no room for the bytes: not another attempt soon. */
-export const noRoom = "There is no room left: whoever runs the service has to make some. Then try again."
+export const noRoom = "There is no room left: whoever runs the service has to make some."
+
+/** Whether an answer may be another one soon: of a server that is busy, or of a connection that is the wrong one. */
+export const isForNow = (status: number): boolean => status >= 500 || [408, 421, 423, 425].includes(status)
 
 /** What helps if a network's page stands in for a response. */
 export const signIn = "A page came instead: sign in to the network, or check the proxy, then try again."

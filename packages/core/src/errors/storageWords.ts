@@ -10,14 +10,14 @@ export const answer = {
   part: Schema.optional(Schema.Int),
   /** The storage's request id, for its support. */
   requestId: Schema.optional(Schema.String),
+  /** What storage itself says of it, without secrets. */
+  words: Schema.optional(Schema.String),
   attempts: Recovery.attempts
 }
 
 // without a part it may also be a download
 export const of = (error: { readonly part?: number | undefined }): string =>
   error.part === undefined ? "the request" : `the PUT of part ${error.part}`
-
-export const capitalized = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 
 export const trace = (error: Recovery.Recoverable & { readonly requestId?: string | undefined }): string =>
   `${Recovery.describeAttempts(error)}${
@@ -26,6 +26,14 @@ export const trace = (error: Recovery.Recoverable & { readonly requestId?: strin
 
 export const coded = (before: string, code: string | undefined, after = ""): string =>
   code === undefined ? "" : `${before}${printable(code)}${after}`
+
+/** Storage's own sentence, and what to do about the header that it is about. */
+export const quotedWords = ({ words = "" }: { readonly words?: string | undefined }): string => {
+  const header = /\bx-[\w-]+/i.exec(words)?.[0]
+  return `${words && `: "${printable(words)}"`}. ${
+    header ? `The profile's encryptionHeaders can add or omit ${header}. ` : ""
+  }`
+}
 
 export const listed = (headers: ReadonlyArray<string>): string => printable(headers.join(", "), 1000)
 
@@ -41,8 +49,7 @@ export const expiry = {
 } as const
 
 export const respelled =
-  " The URL was sent in another spelling than it was signed in, because this client or page writes some of its characters " +
-  "percent-encoded: the service should sign it so."
+  " This client or page sends some characters of the URL percent-encoded: the service should sign it so."
 
 /**
  * Storage refused the URL because it is not valid yet: by storage's clock, it has not been signed yet. One of the two
@@ -61,10 +68,8 @@ export class UrlNotYetValid extends TaggedError<UrlNotYetValid>()("UrlNotYetVali
     const times = this.start === undefined || this.serverTime === undefined
       ? ""
       : `: it was signed at ${this.start.toISOString()}, but storage's clock says ${this.serverTime.toISOString()}`
-    return `The pre-signed URL of ${of(this)} is not valid yet${times} (${
-      trace(this)
-    }). The clock of the service or of ` +
-      "storage is wrong. Tell whoever runs them; a small difference is gone when it is run again."
+    return `The pre-signed URL of ${of(this)} is not valid yet${times} (${trace(this)}). The clock of the service or of ` +
+      "storage is wrong: tell whoever runs them, or run it again."
   }
 }
 
@@ -77,11 +82,9 @@ export class UrlAltered extends TaggedError<UrlAltered>()("UrlAltered", {
   attempts: Recovery.noAttempts
 }) {
   override get message(): string {
-    return `The pre-signed URL of ${
-      of(this)
-    } has a path with "." or ".." that is resolved here before it is sent, so ` +
-      "its signature would not match: nothing was sent. The service should percent-encode the slashes of such a key, or " +
-      "name it otherwise; NodeStevedore.layer sends it as it is."
+    return `The pre-signed URL of ${of(this)} has "." or ".." in its path, which is resolved here, so its signature ` +
+      "would not match: nothing was sent. The service should name such a key otherwise; NodeStevedore.layer sends it as " +
+      "it is."
   }
 }
 

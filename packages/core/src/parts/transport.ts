@@ -32,6 +32,15 @@ export type {
 
 export {
   /**
+   * Whether an answer of this status may be another one soon.
+   *
+   * @internal
+   */
+  isForNow
+} from "../errors/errorWords.js"
+
+export {
+  /**
    * Whether an answer of this status leads to another URL.
    *
    * @internal

@@ -10,6 +10,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeKeeping, decodeProblem } from "../base/effect.js"
 import * as Time from "../base/time.js"
+import { isForNow } from "../errors/errorWords.js"
 import * as Json from "../Json.js"
 import type { PresignedUrl } from "../PresignedUrl.js"
 import { isAllowed } from "../ServiceConfig.js"
@@ -129,7 +130,7 @@ export const errorOf = (answer: ServiceAnswer): ServiceError => {
     case 429:
       return new RateLimited(waiting(answer, issues))
     default:
-      return answer.status >= 500 || answer.status === 408
+      return isForNow(answer.status)
         ? new ServiceUnavailable(waiting(answer, issues))
         : new RequestRejected({ ...fields, totalLength: RangedContent.lengthOutside(answer) })
   }

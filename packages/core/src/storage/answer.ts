@@ -75,8 +75,8 @@ export const readErrorDocument = (body: string, url?: PresignedUrl): ErrorDocume
   const detail = field("AuthenticationErrorDetail")
   return {
     code: field("Code"),
-    // Azure and Google say in their details what expired
-    storageMessage: [field("Message"), detail ?? field("Details")].filter((text) => text !== undefined).join(" ") ||
+    // Azure and Google say in their details what expired, and Azure in a field which header it is about
+    storageMessage: [field("Message"), detail ?? field("Details"), field("HeaderName")].filter((text) => text !== undefined).join(" ") ||
       undefined,
     requestId: field("RequestId"),
     expires: date(field("Expires")) ?? timeIn(detail, "Expiry"),

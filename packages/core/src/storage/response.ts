@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Time from "../base/time.js"
+import { isForNow } from "../errors/errorWords.js"
 import { UrlNotYetValid } from "../errors/storageWords.js"
 import * as PresignedUrl from "../PresignedUrl.js"
 import type { StorageError } from "../StorageError.js"
@@ -88,6 +89,7 @@ const requestIdOf = ({ headers }: StorageAnswer, { url }: SentRequest): string |
 const context = (answer: StorageAnswer, asked: SentRequest, document: ErrorDocument) => ({
   part: Option.getOrUndefined(asked.url.partNumber),
   requestId: requestIdOf(answer, asked) ?? document.requestId,
+  words: document.storageMessage,
   attempts: asked.attempts
 })
 
@@ -214,7 +216,7 @@ const isPassing = (status: number, code: string | undefined): boolean => {
   if (status === 400) return code === "RequestTimeout"
   if (status === 501) return false
   // 417: the next attempt does not announce its body
-  return status === 408 || status === 409 || status === 417 || status === 429 || status >= 500
+  return isForNow(status) || status === 409 || status === 417 || status === 429
 }
 
 /** The error for a status that is a success elsewhere, but not for this request, such as a 204 to a GET. */

@@ -95,6 +95,30 @@ const table: ReadonlyArray<Row> = [
     fields: { status: 302, code: undefined }
   },
   {
+    what: "a header that it does not know, by its name",
+    status: 501,
+    body: document("NotImplemented", "Header 'x-amz-server-side-encryption' is not implemented"),
+    error: "StorageRejected",
+    recovery: "none",
+    fields: { words: "Header 'x-amz-server-side-encryption' is not implemented" }
+  },
+  {
+    what: "a header that is missing, which only a field of its own names",
+    status: 400,
+    body: document("MissingRequiredHeader", "It is not there", "<HeaderName>x-ms-blob-type</HeaderName>"),
+    error: "StorageRejected",
+    recovery: "none",
+    fields: { words: "It is not there x-ms-blob-type" }
+  },
+  {
+    what: "an account that is over its limit",
+    status: 403,
+    body: document("StorageCapExceeded", "Cannot upload files, storage cap exceeded"),
+    error: "StorageForbidden",
+    recovery: "none",
+    fields: { code: "StorageCapExceeded", words: "Cannot upload files, storage cap exceeded" }
+  },
+  {
     what: "a body that stopped coming",
     status: 400,
     body: document(
@@ -471,7 +495,7 @@ const table: ReadonlyArray<Row> = [
     recovery: "none",
     fields: { status: 507, code: "InsufficientStorage" }
   },
-  ...[500, 502, 503, 504].flatMap((status): ReadonlyArray<Row> => [
+  ...[421, 423, 425, 500, 502, 503, 504].flatMap((status): ReadonlyArray<Row> => [
     {
       what: "an internal error",
       status,

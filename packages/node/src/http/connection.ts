@@ -238,6 +238,11 @@ export class Connection {
   /** How long the other side keeps the connection open while it is idle, in milliseconds, if it said so. */
   patience = Infinity
 
+  /** Of the response, once its head is there. */
+  get status(): number | undefined {
+    return this.#exchange?.head?.status
+  }
+
   /** Ends the exchange. Returns whether the connection can be reused. */
   release(): boolean {
     const exchange = this.#exchange

@@ -104,6 +104,11 @@ export const make = (
           return connection.close
         }, { concurrency: "unbounded", discard: true })
       )
+    const distrust = (origin: Origin) =>
+      Effect.suspend(() => {
+        origin.distrustedUntil = monotonicMillis(clock) + longestRest
+        return close(origin)
+      })
     const forgetOldest = Effect.suspend(() => {
       const [oldest] = origins.values()
       if (oldest === undefined) return Effect.void
@@ -157,6 +162,8 @@ export const make = (
               manner: origin.manner,
               rest: () => {
                 if (rests === undefined) {
+                  // it is the wrong one for this origin, and the idle ones may be too
+                  if (connection.status === 421) Effect.runFork(distrust(origin))
                   rests = connection.release() && isKnown(origin) && monotonicMillis(clock) >= origin.distrustedUntil
                   if (rests) rest(origin, connection, now())
                 }
@@ -176,12 +183,7 @@ export const make = (
           const ready = origin.resting.length === 0 ? lent : Effect.zipRight(arrivalsRead, lent)
           return origins.size <= most ? ready : Effect.zipRight(forgetOldest, ready)
         }),
-      distrust: (href) =>
-        Effect.suspend(() => {
-          const origin = originOf(href)
-          origin.distrustedUntil = monotonicMillis(clock) + longestRest
-          return close(origin)
-        })
+      distrust: (href) => Effect.suspend(() => distrust(originOf(href)))
     }
   })
 

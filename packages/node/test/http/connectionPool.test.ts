@@ -26,6 +26,25 @@ describe("the connection pool", () => {
       assert.deepStrictEqual([first, third, second].map((server) => server.connections().made), [1, 1, 2])
     }))
 
+  it.scopedLive("asks again on a new connection after a 421, and keeps none of the others", () =>
+    Effect.gen(function*() {
+      const client = SocketClient.make(yield* ConnectionPool.make())
+      let misdirected = false
+      const server = yield* StorageServer.serve(({ response }) => {
+        setTimeout(() => response.writeHead(misdirected ? 421 : 200, { "content-length": 0 }).end(), 20)
+      })
+      const get = HttpClient.withScope(client).execute(HttpClientRequest.get(server.origin)).pipe(
+        Effect.flatMap(({ status, text }) => Effect.as(text, status)),
+        Effect.scoped
+      )
+      yield* Effect.all([get, get, get], { concurrency: 3 })
+      misdirected = true
+      assert.strictEqual(yield* get, 421)
+      misdirected = false
+      assert.strictEqual(yield* get, 200)
+      assert.strictEqual(server.connections().made, 4)
+    }))
+
   it.scopedLive("closes a connection whose origin was forgotten meanwhile instead of keeping it", () =>
     Effect.gen(function*() {
       const pool = yield* ConnectionPool.make({ most: 1 })
