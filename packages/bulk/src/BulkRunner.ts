@@ -4,8 +4,10 @@
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { quoted } from "@stevedore/core/parts/text"
+import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"
+import * as UploadPlan from "@stevedore/core/UploadPlan"
 import * as Uploads from "@stevedore/core/Uploads"
 import type { UploadSource } from "@stevedore/core/UploadSource"
 import * as Cache from "effect/Cache"
@@ -42,6 +44,8 @@ export interface Options {
   readonly files?: number | undefined
   /** The options of each upload. */
   readonly upload?: Omit<UploadOptions, "resume" | "unfinished"> | undefined
+  /** About how many bytes the parts of a larger file have, as far as the service's limits allow. */
+  readonly partSize?: number | undefined
   /** How often a chunk shows that its runner is alive. Defaults to 3 seconds. */
   readonly heartbeat?: Duration.DurationInput | undefined
   /**
@@ -189,10 +193,14 @@ const uploaded = (
 ): Effect.Effect<Outcome, never, BulkSources | Uploads.Requirements> =>
   Effect.gen(function*() {
     const sources = yield* BulkSources
+    const { profile: { limits } } = yield* ServiceApi
     const { mediaType, path, seq, size } = file
     const { location, name: job, queue } = claim
     return yield* sources.open({ job, queue, location, path, mediaType: mediaType ?? undefined }).pipe(
-      Effect.flatMap((source) => Uploads.upload(asBegun(file, source), { ...options.upload, resume: true })),
+      Effect.flatMap((source) => {
+        const parts = UploadPlan.partsOfSize(source.size, options.partSize, limits) ?? options.upload?.parts
+        return Uploads.upload(asBegun(file, source), { ...options.upload, parts, resume: true })
+      }),
       Effect.provideService(UploadLedger.UploadLedger, ledger.service),
       // one file's defect is its own failure
       Effect.catchAllDefect((defect) =>

@@ -100,7 +100,7 @@ const lasting: ReadonlyArray<Advice> = [
 ]
 
 const passing: ReadonlyArray<Advice> = [
-  [/ANSWERED_50[234]/, "The proxy does not reach this address: check it, then try again."],
+  [/ANSWERED_50[234]/, "The proxy does not reach this address: check it."],
   [/^PROXY_/, "Check the proxy and its address, then try again."],
   [/^E[MN]FILE$/, fewerFiles]
 ]

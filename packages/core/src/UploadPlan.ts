@@ -110,6 +110,18 @@ export const mostParts = (size: number, limits: ServiceProfile.ServiceProfile["l
 const possible = (size: number, limits: ServiceProfile.ServiceProfile["limits"], parts: number): number =>
   Math.max(fewestParts(size, limits), Math.min(mostParts(size, limits), parts))
 
+/**
+ * The number of parts for parts of about this size, in bytes; none for a file that is no larger.
+ *
+ * @internal
+ */
+export const partsOfSize = (
+  size: number,
+  partSize: number | undefined,
+  limits: ServiceProfile.ServiceProfile["limits"]
+): number | undefined =>
+  partSize === undefined || size <= partSize ? undefined : possible(size, limits, Math.ceil(size / partSize))
+
 // Short enough that a cut connection loses little, and long enough that the cost of a request is small.
 const secondsOfPart = 4
 

@@ -1,7 +1,7 @@
 /** What the actions of `stevedore bulk` accept. */
 import { argument, flag, option, optionalArgument, optionOr, options } from "../options/parameter.js"
 import type { Accepted } from "../options/parameter.js"
-import { filesElsewhere, ofService } from "../options/shared.js"
+import { filesElsewhere, ofService, partSize } from "../options/shared.js"
 import { called, name, path, pathName, text, wholeNumber } from "../options/values.js"
 
 export const database = {
@@ -41,6 +41,7 @@ export const running = {
     elsewhere: filesElsewhere,
     help: "maximum number of files to upload at once"
   }),
+  partSize,
   lease: optionOr({
     name: "lease",
     takes: wholeNumber(3, 3600),

@@ -68,7 +68,8 @@ const runner = (options: Running & Partial<Pick<Starting, "mount" | "path">>) =>
   Effect.gen(function*() {
     const lease = Duration.seconds(options.lease)
     const name = `${hostname()}/${process.pid}`
-    return BulkQueue.layer({ files: options.files, lease, name }).pipe(
+    const partSize = Option.getOrUndefined(options.partSize)
+    return BulkQueue.layer({ files: options.files, lease, name, partSize }).pipe(
       Layer.provide(yield* sources({ mount: Option.none(), path: Option.none(), ...options })),
       Layer.provide(Layer.provide(Configuration.layer(options, { ledger: false }), yield* rateLimit(options)))
     )

@@ -38,6 +38,7 @@ export type Outcome<
     readonly reason: Reports.SkipReason
     /** If it is at the service. */
     readonly fileId: Option.Option<string>
+    readonly entryId?: string
   }
   | { readonly _tag: "Failed"; readonly input: Input; readonly error: E }
   /** The command ended before it, or in the middle of it. */

@@ -97,7 +97,7 @@ export const make = <Input>(
         case "Done":
           return Reports.encodeDone(outcome.report)
         case "Skipped":
-          return Reports.skipped(outcome.path, outcome.reason, outcome.fileId)
+          return Reports.skipped(outcome.path, outcome.reason, outcome.fileId, outcome.entryId)
         case "Failed":
           return Reports.failed(nameOf(outcome.input), outcome.error)
         case "NotTried":

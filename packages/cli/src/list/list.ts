@@ -24,6 +24,7 @@ import * as Configuration from "../connection/configuration.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { Output } from "../print/output.js"
 import * as PlatformWords from "../print/platformWords.js"
+import * as Printable from "../print/printable.js"
 import * as Table from "../print/table.js"
 import * as Filters from "./filters.js"
 import type { Options } from "./options.js"
@@ -290,7 +291,14 @@ export const run = (options: Options) =>
           return printMarked(chunk, options, { header, owner: Option.getOrUndefined(owner) })
         })))
     })
-    yield* Effect.provide(walked, Configuration.layer(options))
+    let total: unknown
+    const counting = Effect.updateService(walked, ServiceApi, (api) => ({
+      ...api,
+      listPage: (request) =>
+        Effect.tap(api.listPage(request), ({ page }) => Effect.sync(() => total = page.total_count ?? total))
+    }))
+    yield* Effect.provide(counting, Configuration.layer(options))
     const output = yield* Output
     if (printed === 0) yield* output.note(`No ${options.resource}`)
+    else if (total !== undefined) yield* output.note(`${printed} of ${Printable.line(String(total))}`)
   })

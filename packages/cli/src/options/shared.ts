@@ -5,7 +5,7 @@ import * as LogLevel from "effect/LogLevel"
 import type * as Option from "effect/Option"
 import * as LimitRate from "./limitRate.js"
 import { type Accepted, argument, flag, option, type Parameter } from "./parameter.js"
-import { choice, name, parsed, path, text } from "./values.js"
+import { choice, name, parsed, path, size, text } from "./values.js"
 
 /** `--json`. */
 export const json = flag({ name: "json", help: "Print one JSON object per line, for programs" })
@@ -114,6 +114,14 @@ export const filesElsewhere = ["transfers", "numworkers"]
 
 /** What other tools call `--concurrency`. */
 export const partsElsewhere = ["s3-upload-concurrency", "multi-thread-streams"]
+
+/** `--part-size`. */
+export const partSize = option({
+  name: "part-size",
+  takes: size,
+  elsewhere: ["s3-chunk-size"],
+  help: "Size of the parts of a larger file, such as 16M, as far as the limits allow. Default: suited to the connection"
+})
 
 /** An id at the service. */
 export const fileId = { name: "FILE_ID", takes: name, help: "Id of a file at the service" }

@@ -49,7 +49,7 @@ export const leftBehind = (left: Diagnosis["left"]): ReadonlyArray<string> => [
   ...left.map(({ bytes, fileId, kind }) =>
     kind === "file"
       ? `  file ${fileId}, ${bytes} bytes: delete it by hand`
-      : `  session ${fileId}: never completed; the service removes it after about a day`
+      : `  session ${fileId}: never completed`
   )
 ]
 

@@ -80,12 +80,14 @@ export type SkipReason = (typeof Schemas.Skipped.Type)["reason"]
 export const skipped = (
   path: string,
   reason: SkipReason,
-  fileId: Option.Option<string>
+  fileId: Option.Option<string>,
+  entryId?: string
 ): typeof Schemas.Skipped.Type => ({
   type: "skipped",
   path,
   reason,
-  ...Option.match(fileId, { onNone: () => ({}), onSome: (fileId) => ({ fileId }) })
+  ...Option.match(fileId, { onNone: () => ({}), onSome: (fileId) => ({ fileId }) }),
+  ...(entryId === undefined ? {} : { entryId })
 })
 
 /** The last line of an upload that succeeded, from its record and counts. */

@@ -49,7 +49,9 @@ export const Completed = Schema.Struct({
   /** Of the whole file, as sent; null if it could not be computed. */
   checksum: Schema.NullOr(Schema.Struct({ algorithm: Schema.String, value: Schema.String })),
   /** How it is known that storage holds what was read. */
-  proof: Proof
+  proof: Proof,
+  /** The entry that it is of the project of `--into`. */
+  entryId: Schema.optional(Schema.String)
 }).annotations({ identifier: "Completed" })
 
 /** The last line of what failed. A download names its id. */
@@ -79,7 +81,9 @@ export const Skipped = Schema.Struct({
    */
   reason: Schema.Literal("uploaded", "link", "special", "empty", "there"),
   /** If it is at the service. */
-  fileId: Schema.optional(Schema.String)
+  fileId: Schema.optional(Schema.String),
+  /** The entry that it is of the project of `--into`. */
+  entryId: Schema.optional(Schema.String)
 }).annotations({ identifier: "Skipped" })
 
 /**
@@ -323,7 +327,7 @@ export const Diagnosis = Schema.Struct({
   /** What this run left behind at the service. */
   left: Schema.Array(Schema.Struct({
     fileId: Schema.String,
-    /** `file` stays until it is deleted at the service; the service collects a `session` after about a day. */
+    /** `file` stays until it is deleted at the service; a `session` was never completed. */
     kind: Schema.Literal("file", "session"),
     bytes: Schema.Number
   }))

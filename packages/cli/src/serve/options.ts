@@ -158,11 +158,10 @@ export const trying = {
     default: 4600,
     help: "Port of the service; 0 for any free port"
   }),
-  storagePort: optionOr({
+  storagePort: option({
     name: "storage-port",
     takes: wholeNumber(0, 65_535),
-    default: 4601,
-    help: "Port of the storage; 0 for any free port"
+    help: "Port of the storage; 0 for any free port. Default: 4601, or any free port beside another --port"
   }),
   directory: option({
     name: "directory",

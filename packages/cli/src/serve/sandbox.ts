@@ -94,7 +94,7 @@ const objectStore = (options: Pick<Options, "directory">, minimumPartSize: numbe
  * the command has no options for.
  */
 export const start = (
-  options: Omit<Options, "json" | "faults">,
+  options: Omit<Options, "json" | "faults" | "storagePort"> & { readonly storagePort: number },
   behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}
 ): Effect.Effect<Sandbox.SandboxService, InvalidInput, Scope.Scope | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
@@ -120,7 +120,8 @@ export const run = (options: Options) =>
     const output = yield* Output
     yield* Effect.transposeMapOption(options.token, checkToken)
     const faults = yield* Effect.transposeMapOption(options.faults, readFaults)
-    const sandbox = yield* start(options, { faults: Option.getOrUndefined(faults) })
+    const storagePort = Option.getOrElse(options.storagePort, () => options.port === 4600 ? 4601 : 0)
+    const sandbox = yield* start({ ...options, storagePort }, { faults: Option.getOrUndefined(faults) })
     const listening: typeof Listening.Type = {
       type: "listening",
       api: sandbox.baseUrl,

@@ -15,6 +15,8 @@ interface Planned {
   readonly files: ReadonlyArray<FileToUpload>
   /** For each file. */
   readonly calls: number
+  /** How many were uploaded before. */
+  readonly known: number
 }
 
 // One call shows the headers with the limit of a service whose profile states none
@@ -47,7 +49,7 @@ const bandwidthWords = (time: Duration.Duration, rate: number, by: "bytes" | "ca
   }: the ${by} take longer`
 
 /** Tells what would be sent, and how long it takes at least. Nothing is sent. */
-export const tell = ({ calls: perFile, files }: Planned, json: boolean) =>
+export const tell = ({ calls: perFile, files, known }: Planned, json: boolean) =>
   Effect.gen(function*() {
     const output = yield* Output
     const bytes = files.reduce((sum, { size }) => sum + size, 0)
@@ -87,7 +89,7 @@ export const tell = ({ calls: perFile, files }: Planned, json: boolean) =>
     })
     yield* output.note(
       files.length === 0
-        ? "Nothing to upload"
+        ? `Nothing to upload${known === 0 ? "" : `: ${known.toLocaleString("en")} already uploaded`}`
         : `Would upload ${files.length.toLocaleString("en")} ${files.length === 1 ? "file" : "files"}, ${
           Measure.bytes(bytes)
         }: ${calls.toLocaleString("en")} calls, ${words}${bandwidth}`

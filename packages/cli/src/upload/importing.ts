@@ -39,19 +39,19 @@ export const madeSince = (of: { readonly projectId: string; readonly title: stri
   Imports.find({ ...of, since: new Date(begunAt - clocksDiffer) })
 
 /**
- * Imports a file, unless the manifest says that it was imported into this project. The manifest says `begun` from before
+ * The entry of a file, if its id is known. Imports it, unless the manifest says that it was imported into this project. The manifest says `begun` from before
  * the call on: if a command was killed after that, the entry is looked for before another is made.
  */
 export const importing = (
   wanted: Wanted,
   manifest: Manifest.Manifest
-): Effect.Effect<void, ServiceError | ListError, ServiceApi> =>
+): Effect.Effect<string | undefined, ServiceError | ListError, ServiceApi> =>
   Effect.gen(function*() {
     const { file, fileId, projectId } = wanted
     const title = titleOf(wanted)
     const known = Option.filter(yield* manifest.find(file.real), (one) => one.fileId === fileId)
     const before = Option.fromNullable(Option.getOrUndefined(known)?.imports?.[projectId])
-    if (Option.exists(before, ({ state }) => state === "done")) return
+    if (Option.exists(before, ({ state }) => state === "done")) return Option.getOrUndefined(before)?.id
     const note = (state: "begun" | "done", at: string, id?: string) =>
       Effect.asVoid(Effect.transposeMapOption(known, (one) =>
         manifest.add({
@@ -62,8 +62,9 @@ export const importing = (
       yield* Effect.transposeMapOption(before, ({ at }) => madeSince({ projectId, title }, Date.parse(at)))
     )
     const now = yield* Remembered.now
-    if (Option.isSome(made)) return yield* note("done", now, made.value.id)
+    if (Option.isSome(made)) return yield* Effect.as(note("done", now, made.value.id), made.value.id)
     yield* note("begun", now)
     const { id } = yield* Imports.file({ fileId, projectId, title, fields: fieldsOf(wanted) })
     yield* note("done", yield* Remembered.now, id)
+    return id
   })

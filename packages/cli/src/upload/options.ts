@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import { argumentsOf, flag, option, optionalArgument, optionOr, options } from "../options/parameter.js"
 import type { Accepted } from "../options/parameter.js"
 import type { Own } from "../options/shared.js"
-import { filesElsewhere, limitRate, listed, ofMachine, ofService, partsElsewhere } from "../options/shared.js"
+import { filesElsewhere, limitRate, listed, ofMachine, ofService, partSize, partsElsewhere } from "../options/shared.js"
 import { checked, choice, name, path, pathName, size, text, time, wholeNumber } from "../options/values.js"
 import * as Choosing from "./choosing.js"
 
@@ -20,10 +20,7 @@ const problemOf = (name: string, mediaType: string) =>
 
 /** What is wrong with a media type. */
 export const problemOfType = (mediaType: string) =>
-  Option.orElse(problemOf("any", mediaType), () =>
-    /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(?:;.*)?$/.test(mediaType)
-      ? Option.none()
-      : Option.some(`expected a type and a subtype, such as video/mp4, not ${JSON.stringify(mediaType)}`))
+  Option.map(problemOf("any", mediaType), (problem) => `${problem}, not ${JSON.stringify(mediaType)}`)
 
 /** The options that choose files. */
 const choosing = {
@@ -91,6 +88,7 @@ export const uploading = {
     takes: wholeNumber(1, 10_000),
     help: "Number of parts. Default: suited to the connection, or chosen by the service"
   }),
+  partSize,
   concurrency: option({
     name: "concurrency",
     takes: wholeNumber(1, 32),

@@ -4,6 +4,7 @@ import type { ServiceProfile } from "@stevedore/core/ServiceProfile"
 import type { UploadError, UploadLocked } from "@stevedore/core/UploadError"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import { check, type UploadOptions } from "@stevedore/core/UploadOptions"
+import * as UploadPlan from "@stevedore/core/UploadPlan"
 import * as Uploads from "@stevedore/core/Uploads"
 import type { UploadSource } from "@stevedore/core/UploadSource"
 import * as FileSource from "@stevedore/node/FileSource"
@@ -37,6 +38,7 @@ export interface Run {
   readonly service: string
   readonly given: Options
   readonly upload: UploadOptions
+  readonly limits: ServiceProfile["limits"]
   readonly watch: UploadWatch.UploadWatch
   readonly manifest: Manifest.Manifest
   /** What is sent with the rows that are URLs. */
@@ -138,7 +140,7 @@ const transfer = (
     const runtime = yield* Effect.runtime<never>()
     let sent = 0
     let said: Fiber.Fiber<void> | undefined
-    const upload = Uploads.uploadWithListener(source, run.upload, (progress) => {
+    const upload = Uploads.uploadWithListener(source, uploadOf(source, run), (progress) => {
       run.watch.follow(file, progress)
       return (event) => {
         if (event._tag === "PartStored") sent += event.size
@@ -158,7 +160,8 @@ const transfer = (
       yield* run.manifest.add(uploadedOf(file, source, report, run, yield* Remembered.now))
     }
     const resumed = Math.max(0, report.bytes - sent)
-    return { _tag: "Done", input: file, path: file.path, fileId: uploaded.id, report, took, moved: sent, resumed }
+    const path = file.path === standardInput ? source.name : file.path
+    return { _tag: "Done", input: file, path, fileId: uploaded.id, report, took, moved: sent, resumed }
   })
 
 // Held by the scope, like the lock of the file's upload, but released after it: the next upload of the same file finds
@@ -191,11 +194,23 @@ const imported = (
         Effect.flatMap(({ importing }) => importing({ file, fileId, name, projectId }, run.manifest)),
         Effect.match({
           onFailure: (error): Ended => ({ _tag: "Failed", input: file, error }),
-          onSuccess: () => outcome
+          onSuccess: (entryId): Ended =>
+            entryId === undefined
+              ? outcome
+              : outcome._tag === "Done"
+              ? { ...outcome, report: { ...outcome.report, entryId } }
+              : outcome._tag === "Skipped"
+              ? { ...outcome, entryId }
+              : outcome
         })
       )
   })
 }
+
+const uploadOf = (source: UploadSource, { given, limits, upload }: Run): UploadOptions => ({
+  ...upload,
+  parts: UploadPlan.partsOfSize(source.size, Option.getOrUndefined(given.partSize), limits) ?? upload.parts
+})
 
 export const skippedAs = ({ file, known }: Known): Ended => ({
   _tag: "Skipped",
@@ -326,13 +341,12 @@ const askAll = (files: ReadonlyArray<Known>, run: Run) =>
 /** What is wrong with a file before anything is sent. Of what is read from elsewhere, nothing is known yet. */
 export const problemOf = (
   file: FileToUpload,
-  run: Run,
-  limits: ServiceProfile["limits"]
+  run: Run
 ): Effect.Effect<Option.Option<FileError>> =>
   Option.isSome(file.url) || file.path === standardInput
     ? Effect.succeedNone
     : Effect.scoped(sourceOf(file, run)).pipe(
-      Effect.flatMap((source) => check(source, run.upload, limits)),
+      Effect.flatMap((source) => check(source, uploadOf(source, run), run.limits)),
       Effect.flip,
       Effect.option
     )

@@ -87,6 +87,15 @@ const tellStopped = (files: number, { done, there }: Outcomes.Counts, resumable:
     )
   })
 
+const hasEntry = (outcome: Outcomes.Outcome<FileToUpload>): boolean =>
+  (outcome._tag === "Done" && "entryId" in outcome.report) || (outcome._tag === "Skipped" && "entryId" in outcome)
+
+const tellEntries = (outcomes: ReadonlyArray<Outcomes.Outcome<FileToUpload>>, projectId: string) =>
+  Effect.flatMap(Output, ({ note }) => {
+    const count = outcomes.filter(hasEntry).length
+    return note(`${count.toLocaleString("en")} ${count === 1 ? "file is an entry" : "files are entries"} of ${projectId}`)
+  })
+
 const tellLeft = (left: number) =>
   Effect.flatMap(
     Output,
@@ -103,9 +112,8 @@ const planned = (files: ReadonlyArray<FileToUpload>, run: Run, options: Options)
     if (Option.isSome(options.report)) yield* ReportFile.check(options.report.value)
     const { fresh, known } = yield* UploadRun.recognizeAll(files, run)
     yield* Effect.forEach(known, (one) => run.tell(UploadRun.skippedAs(one)), { discard: true })
-    const { profile: { limits } } = yield* ServiceApi
     const checked = yield* Effect.forEach(fresh, (file) =>
-      Effect.map(UploadRun.problemOf(file, run, limits), (problem) => ({ file, problem })), { concurrency: 8 })
+      Effect.map(UploadRun.problemOf(file, run), (problem) => ({ file, problem })), { concurrency: 8 })
     const wrong = checked.flatMap(({ file, problem }) =>
       Option.isSome(problem) ? [{ _tag: "Failed" as const, input: file, error: problem.value }] : []
     )
@@ -113,7 +121,7 @@ const planned = (files: ReadonlyArray<FileToUpload>, run: Run, options: Options)
     const right = checked.flatMap(({ file, problem }) =>
       Option.isNone(problem) ? [file] : []
     )
-    yield* DryRun.tell({ files: right, calls: callsPerFile(options) }, options.json)
+    yield* DryRun.tell({ files: right, calls: callsPerFile(options), known: known.length }, options.json)
     if (wrong.length > 0) {
       yield* Outcomes.failureOf(wrong.map(({ error }) => error), { files: files.length, notTried: 0 })
     }
@@ -134,6 +142,7 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
       service: service.baseUrl,
       given: options,
       upload: uploadOptions(options),
+      limits: service.profile.limits,
       watch: yield* UploadWatch.make(files, options.json, yield* CallsLeft.make(callsPerFile(options))),
       manifest,
       slots: yield* Effect.makeSemaphore(options.files),
@@ -159,6 +168,7 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
         )
       )
     )
+    yield* Effect.transposeMapOption(options.into, (projectId) => tellEntries(outcomes.all(), projectId))
     yield* reporter.end
   })
 

@@ -96,7 +96,7 @@ describe("an invalid command line", () => {
     ["upload a --name ", /^--name: expected 1 to 1024 characters/],
     [`upload a --name ${"n".repeat(1025)}`, /^--name: expected 1 to 1024 characters/],
     ["upload a --media-type ", /^--media-type: expected 1 to 255 characters/],
-    ["upload a --media-type text/ü", /^--media-type: expected visible ASCII characters/],
+    ["upload a --media-type text/ü", /^--media-type: expected a type such as video\/mp4, not "text\/ü"/],
     ["download", /FILE_ID/],
     ["download a -o -", /^--output: cannot be standard output/],
     ["download a --output ", /^--output: it is empty/],

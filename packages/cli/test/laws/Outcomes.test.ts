@@ -16,7 +16,7 @@ import type { Options } from "../../src/upload/options.js"
 import * as Upload from "../../src/upload/upload.js"
 
 // For a longer run: STEVEDORE_OUTCOMES=10000
-const numRuns = Number(process.env["STEVEDORE_OUTCOMES"] ?? (process.env["STEVEDORE_PROPERTIES"] === "whole" ? 100 : 2))
+const numRuns = Number(process.env["STEVEDORE_OUTCOMES"] ?? (process.env["STEVEDORE_PROPERTIES"] === "whole" ? 300 : 2))
 
 const within = { fastCheck: { numRuns }, timeout: Math.max(30_000, numRuns * 2000) }
 
@@ -162,6 +162,7 @@ const given: Options = {
   maxErrors: Option.none(),
   strategy: "auto",
   parts: Option.none(),
+  partSize: Option.none(),
   concurrency: Option.none(),
   files: 2,
   verify: "sample",

@@ -39,10 +39,8 @@ export class InvalidPartCount extends TaggedError<InvalidPartCount>()("InvalidPa
   attempts: Recovery.noAttempts
 }) {
   override get message(): string {
-    return `${this.parts} parts do not fit ${this.size} bytes${
-      this.origin === "given" ? " (the number of URLs given by the service)" : ""
-    }: expected a whole number from ${this.atLeast} to ${this.atMost}. ` +
-      (this.origin === "asked" ? "Ask for such a number, or leave it to the service." : "Report it to the service.")
+    return `${this.parts} parts${this.origin === "given" ? ", given by the service," : ""} do not fit ${this.size} bytes: ` +
+      `expected from ${this.atLeast} to ${this.atMost}. Change the number, or the profile's limits.minimumPartSize.`
   }
 }
 

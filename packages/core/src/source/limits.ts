@@ -41,6 +41,8 @@ export const checkDescription = (
   const invalid = (field: InvalidSource["field"], expected: string) =>
     Either.left(new InvalidSource({ fileName: name, field, expected }))
   if (name === "" || charactersIn(name) > nameLength) return invalid("name", upTo(nameLength))
-  if (mediaType === "" || mediaType.length > mediaTypeLength) return invalid("mediaType", upTo(mediaTypeLength))
-  return /^[\x20-\x7e]+$/.test(mediaType) ? Either.void : invalid("mediaType", "visible ASCII characters")
+  if (mediaType.length > mediaTypeLength) return invalid("mediaType", upTo(mediaTypeLength))
+  return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(;[ -~]*)?$/.test(mediaType)
+    ? Either.void
+    : invalid("mediaType", "a type such as video/mp4")
 }

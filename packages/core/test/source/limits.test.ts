@@ -31,13 +31,13 @@ describe("SourceLimits", () => {
   )
 
   it.prop(
-    "a media type of 1 to 255 characters is accepted",
+    "a media type of up to 255 characters is accepted",
     [fc.integer({ min: 0, max: 300 })],
     ([length]) => {
-      const expected = length >= 1 && length <= 255
+      const expected = length >= 6 && length <= 255
         ? undefined
-        : { field: "mediaType", expected: "1 to 255 characters" }
-      assert.deepStrictEqual(refused("name", "x".repeat(length)), expected)
+        : { field: "mediaType", expected: length > 255 ? "1 to 255 characters" : "a type such as video/mp4" }
+      assert.deepStrictEqual(refused("name", "text/x".padEnd(length, "x").slice(0, length)), expected)
     },
     { fastCheck: { examples: [[0], [255], [256]] } }
   )
@@ -46,8 +46,20 @@ describe("SourceLimits", () => {
     "a media type that no header can carry is refused where the source is made",
     [fc.string(), fc.string({ unit: fc.constantFrom("\r", "\n", "\0", "\u007f", "ü", "🚢"), minLength: 1 })],
     ([start, rest]) => {
-      const invalid = { field: "mediaType", expected: "visible ASCII characters" }
+      const invalid = { field: "mediaType", expected: "a type such as video/mp4" }
       assert.deepStrictEqual(refused("name", `${start}${rest}`), invalid)
+      assert.deepStrictEqual(refused("name", `text/plain; charset=${rest}`), invalid)
+    }
+  )
+
+  it.each(["foo", "foo/", "/foo", "a/b/c", "text/plain, text/html", ""])("%j is no media type", (mediaType) => {
+    assert.deepStrictEqual(refused("name", mediaType), { field: "mediaType", expected: "a type such as video/mp4" })
+  })
+
+  it.each(["text/plain", "text/plain; charset=utf-8", "image/svg+xml", "application/vnd.a.b-c_d!e"])(
+    "%j is one",
+    (mediaType) => {
+      assert.isUndefined(refused("name", mediaType))
     }
   )
 })

@@ -55,7 +55,7 @@ const token: Check<Needs> = {
       const { id, subdomain } = info.value
       return {
         found: `accepted: ${[subdomain, id === undefined ? undefined : `(${id})`].filter(Boolean).join(" ")}`,
-        note: "The service does not say when it expires: such tokens last 30 days and are not renewed."
+        note: "The service does not say when it expires."
       }
     })
 }
@@ -127,7 +127,9 @@ const inspect: Check<Needs> = {
           `its record says the ${checksum.algorithm} ${checksum.value}, but here it is ${ours}`
         )
       }
-      return { found: `${name} is ${status}` }
+      return status === undefined
+        ? yield* Trial.failed(`its record has no status: ${name} is there, but whether it is complete is not known`)
+        : { found: `${name} is ${status}` }
     })
 }
 
