@@ -267,6 +267,14 @@ const loadingAtOnce = 2
 
 const usualChunk = 100
 
+const rowOf = ({ changed, mediaType, modified, path, size }: Entry) => ({
+  path,
+  size,
+  media_type: mediaType ?? null,
+  modified: modified ?? null,
+  changed: changed ?? null
+})
+
 const load = <E, R>(
   rows: JobRows.JobRows,
   { epoch, id }: { readonly id: number; readonly epoch: number },
@@ -280,9 +288,9 @@ const load = <E, R>(
     yield* rows.clear(id, epoch)
     const isWhole = yield* entries.pipe(
       Stream.grouped(loadedAtOnce),
-      Stream.map(Chunk.map(({ mediaType, path, size }) => {
-        bytes += size
-        return { seq: total++, path, size, media_type: mediaType ?? null }
+      Stream.map(Chunk.map((entry) => {
+        bytes += entry.size
+        return { seq: total++, ...rowOf(entry) }
       })),
       Stream.mapEffect((group) => rows.load(id, epoch, Chunk.toReadonlyArray(group)), { concurrency: loadingAtOnce }),
       Stream.takeUntil((held) => !held),
@@ -313,7 +321,7 @@ const compared = <E, R>(
     const added = (entries: ReadonlyArray<Entry>): Effect.Effect<void, SqlError | JobNotFound | JobDiffers> =>
       Effect.gen(function*() {
         const missing = new Set(
-          yield* rows.unknown(id, entries.map(({ path, size }) => ({ path, size, media_type: null })))
+          yield* rows.unknown(id, entries.map(rowOf))
         )
         const more = entries.filter(({ path }) => missing.delete(path))
         if (more.length === 0) return
@@ -323,7 +331,7 @@ const compared = <E, R>(
           const problem = `it does not have ${more.length} of the files, such as ${more[0]?.path ?? ""}`
           return yield* new JobDiffers({ job: name, state: now.state, problem })
         }
-        const fields = more.map(({ mediaType, path, size }) => ({ path, size, media_type: mediaType ?? null }))
+        const fields = more.map(rowOf)
         // somebody else may have added the same
         if (!(yield* rows.add(id, now.total, fields))) yield* Effect.delay(added(more), "200 millis")
       })

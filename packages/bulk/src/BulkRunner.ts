@@ -4,12 +4,14 @@
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { quoted } from "@stevedore/core/parts/text"
+import { Checksum } from "@stevedore/core/Checksum"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"
 import * as UploadPlan from "@stevedore/core/UploadPlan"
 import * as Uploads from "@stevedore/core/Uploads"
 import type { UploadSource } from "@stevedore/core/UploadSource"
+import * as NodeChecksum from "@stevedore/node/NodeChecksum"
 import * as Cache from "effect/Cache"
 import * as Cause from "effect/Cause"
 import * as Chunks from "effect/Chunk"
@@ -166,7 +168,7 @@ interface Outcome extends Halts.Ended {
 }
 
 const failedWith = (seq: number, kept: 0 | 1, error: FileError): Outcome => ({
-  row: { seq, state: 2, file_id: null, proof: null, error: errorText(error), kept },
+  row: { seq, state: 2, file_id: null, proof: null, checksum: null, error: errorText(error), kept },
   size: 0,
   tag: error._tag,
   error: Option.some(error)
@@ -185,6 +187,20 @@ const asBegun = ({ mediaType, record }: FileRow, source: UploadSource): UploadSo
     })
   )
 
+const checksumText = Schema.encodeSync(Schema.parseJson(Checksum))
+
+const decodeChecksum = Schema.decodeOption(Schema.parseJson(Checksum))
+
+/** What a file was uploaded as before, if its content is still the same. */
+const asBefore = ({ checksum, fileId, proof }: FileRow, source: UploadSource) =>
+  Effect.gen(function*() {
+    const known = decodeChecksum(checksum ?? "")
+    return Option.isSome(known) && fileId !== null && source._tag === "RepeatableSource" &&
+        (yield* NodeChecksum.isOf(known.value, source))
+      ? { file_id: fileId, proof, checksum }
+      : undefined
+  })
+
 const uploaded = (
   { options }: State,
   claim: Claim,
@@ -197,10 +213,16 @@ const uploaded = (
     const { mediaType, path, seq, size } = file
     const { location, name: job, queue } = claim
     return yield* sources.open({ job, queue, location, path, mediaType: mediaType ?? undefined }).pipe(
-      Effect.flatMap((source) => {
-        const parts = UploadPlan.partsOfSize(source.size, options.partSize, limits) ?? options.upload?.parts
-        return Uploads.upload(asBegun(file, source), { ...options.upload, parts, resume: true })
-      }),
+      Effect.flatMap((source) =>
+        Effect.gen(function*() {
+          const before = yield* asBefore(file, source)
+          if (before !== undefined) return { ...before, moved: 0 }
+          const parts = UploadPlan.partsOfSize(source.size, options.partSize, limits) ?? options.upload?.parts
+          const { id, sent } = yield* Uploads.upload(asBegun(file, source), { ...options.upload, parts, resume: true })
+          const { checksum, proof } = sent
+          return { file_id: id, proof, checksum: checksum === undefined ? null : checksumText(checksum), moved: size }
+        })
+      ),
       Effect.provideService(UploadLedger.UploadLedger, ledger.service),
       // one file's defect is its own failure
       Effect.catchAllDefect((defect) =>
@@ -211,9 +233,9 @@ const uploaded = (
       ),
       Effect.match({
         onFailure: (error) => failedWith(seq, ledger.isForgotten() ? 0 : 1, error),
-        onSuccess: ({ id, sent: { proof } }): Outcome => ({
-          row: { seq, state: 1, file_id: id, proof, error: null, kept: 0 },
-          size,
+        onSuccess: ({ moved, ...row }): Outcome => ({
+          row: { seq, state: 1, ...row, error: null, kept: 0 },
+          size: moved,
           tag: "Uploaded",
           error: Option.none()
         })

@@ -31,7 +31,11 @@ export const Entry = Schema.Struct({
   /** In bytes, for the job's sums; what is sent is what the file has when it is sent. Defaults to 0: unknown. */
   size: Schema.optionalWith(Schema.NonNegativeInt, { default: () => 0 }),
   /** Defaults to the type of the extension. */
-  mediaType: Schema.optional(Schema.NonEmptyString)
+  mediaType: Schema.optional(Schema.NonEmptyString),
+  /** Its date, in any form: a later submit takes a file of the same size and another date for another one. */
+  modified: Schema.optional(Schema.String),
+  /** What else its file system knows: if only this is another one, the checksum of what was uploaded decides. */
+  changed: Schema.optional(Schema.String)
 }).annotations({ identifier: "BulkEntry" })
 
 /**
@@ -334,6 +338,9 @@ const placed = (root: string, { host, mount }: Place) => ({
   prepare: () => Effect.void
 })
 
+const withState = (root: string, entry: Entry): Effect.Effect<Entry> =>
+  Effect.map(FileSource.stateAt(join(root, entry.path)), (state) => ({ ...entry, ...state }))
+
 /**
  * The files of a directory of this machine, in the order of their names. Links are not followed. What cannot be read is
  * a file of the job that fails. With a mount, `root` is where this machine has it, and the job is its files.
@@ -350,13 +357,11 @@ export const directory = (
   options: FileSource.DirectoryOptions & Place = {}
 ): Manifest<SourceError> => ({
   ...placed(options.mount === undefined ? root : "", options),
-  entries: Stream.map(
+  entries: Stream.mapEffect(
     FileSource.fromDirectory(root, { recursive: options.recursive }),
-    ({ fingerprint, mediaType, name, size }) => ({
-      path: name,
-      mediaType,
-      size: fingerprint.kind === "refused" ? 0 : size
-    })
+    ({ fingerprint, mediaType, name, size }) =>
+      withState(root, { path: name, mediaType, size: fingerprint.kind === "refused" ? 0 : size }),
+    { concurrency: 16 }
   )
 })
 
@@ -416,7 +421,11 @@ const once = (base: string | undefined) => <E>(entries: Stream.Stream<Entry, E>)
       Stream.mapEffect((entry) => Effect.map(realPath(base, entry.path), (path) => ({ ...entry, path })), {
         concurrency: 16
       }),
-      Stream.filter(({ path }) => !seen.has(path) && seen.add(path).has(path))
+      Stream.filter(({ path }) => !seen.has(path) && seen.add(path).has(path)),
+      Stream.mapEffect(
+        (entry) => base === undefined || outside(entry.path) ? Effect.succeed(entry) : withState(base, entry),
+        { concurrency: 16 }
+      )
     )
   })
 

@@ -261,3 +261,16 @@ const opened = (file: SourceFile, handle: FileHandle): OpenSource => {
     unchanged: Files.unchanged(file, handle)
   }
 }
+
+export {
+  /**
+   * @internal
+   */
+  type FileState,
+  /**
+   * What the file system knows of a file besides its size: if all of it is as it was, so is the file.
+   *
+   * @internal
+   */
+  stateAt
+} from "./file/sourceFile.js"

@@ -1,5 +1,7 @@
 /** Checksums in native code, several times as fast as in JavaScript. */
 import * as Checksum from "@stevedore/core/Checksum"
+import type { SourceError } from "@stevedore/core/SourceError"
+import type { RepeatableSource } from "@stevedore/core/UploadSource"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -60,6 +62,25 @@ export const named = (name: string): Effect.Effect<Option.Option<Checksum.Checks
     Checksum.Algorithm,
     (inForce) => Option.fromNullable([...available, inForce].find((algorithm) => algorithm.name === name))
   )
+
+/**
+ * Whether a source has the content of a checksum, by reading it. False for an algorithm that is not known here.
+ *
+ * @internal
+ */
+export const isOf = (
+  { algorithm: name, value }: Checksum.Checksum,
+  source: RepeatableSource
+): Effect.Effect<boolean, SourceError> =>
+  Effect.gen(function*() {
+    const algorithm = yield* named(name)
+    if (Option.isNone(algorithm)) return false
+    const running = algorithm.value.begin()
+    const opened = yield* source.open
+    yield* opened.readThrough({ offset: 0, length: source.size }, (chunk) => running.update(chunk))
+    yield* opened.unchanged
+    return running.value() === value
+  }).pipe(Effect.scoped)
 
 /**
  * The references of {@link layerInForce}.

@@ -29,6 +29,10 @@ export interface FileRow {
   readonly size: number
   readonly mediaType: string | null
   readonly attempts: number
+  /** Of a file that was uploaded before, with this size and date: what it was, as JSON. */
+  readonly checksum: string | null
+  readonly fileId: string | null
+  readonly proof: Proof | null
   /** What the ledger has of its upload, if another runner has begun it. */
   readonly record: string | null
 }
@@ -40,6 +44,8 @@ export interface OutcomeRow {
   readonly file_id: string | null
   /** How its content was proven, if it was uploaded. */
   readonly proof: Proof | null
+  /** Of its content, as JSON, if it is known. */
+  readonly checksum: string | null
   readonly error: string | null
   /** 1 if the ledger keeps its record, because only that can tell later whether the file is there. */
   readonly kept: 0 | 1
@@ -111,7 +117,8 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
     /** The files of a claimed chunk that have no outcome. */
     files: ({ chunkSize, job, n }: Claim) =>
       sql<FileRow>`
-          select f.seq, f.path, f.size, f.media_type as ${sql("mediaType")}, f.attempts, l.record
+          select f.seq, f.path, f.size, f.media_type as ${sql("mediaType")}, f.attempts, f.checksum,
+            f.file_id as ${sql("fileId")}, f.proof, l.record
           from bulk_file f left join bulk_ledger l on l.job = f.job and l.seq = f.seq
           where f.job = ${job} and f.seq >= ${n * chunkSize} and f.seq < ${(n + 1) * chunkSize} and f.state = 0
           order by f.seq`,
@@ -153,6 +160,7 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
         state: "integer",
         file_id: "text",
         proof: "text",
+        checksum: "text",
         error: "text",
         kept: "integer"
       })
@@ -162,7 +170,7 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
               with fence as (select 1 from bulk_chunk where ${mine(fence)} for update),
               outcome as (select x.* from fence cross join ${rows}),
               filed as (
-                update bulk_file f set state = o.state, file_id = o.file_id, proof = o.proof, error = o.error,
+                update bulk_file f set state = o.state, file_id = o.file_id, proof = o.proof, checksum = o.checksum, error = o.error,
                   kept = o.kept
                 from outcome o where f.job = ${fence.job} and f.seq = o.seq and f.state = 0
                 returning f.state, f.size
@@ -179,7 +187,7 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
                 bytes = bytes + (select coalesce(sum(size), 0) from filed where state = 1)
               where ${mine(fence)} returning 1 as held`
           : sql<{ readonly held: number }>`
-              update bulk_file set state = o.state, file_id = o.file_id, proof = o.proof, error = o.error,
+              update bulk_file set state = o.state, file_id = o.file_id, proof = o.proof, checksum = o.checksum, error = o.error,
                 kept = o.kept
               from (select x.* from ${rows}) as o
               where bulk_file.job = ${fence.job} and bulk_file.seq = o.seq and ${exists(fence)}

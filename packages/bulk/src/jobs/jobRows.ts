@@ -46,6 +46,8 @@ export interface EntryRow {
   readonly path: string
   readonly size: number
   readonly media_type: string | null
+  readonly modified: string | null
+  readonly changed: string | null
 }
 
 /** A job that runs. */
@@ -66,6 +68,9 @@ export interface FedRow {
 export interface SilentRow extends FedRow {
   readonly job: number
 }
+
+/** What a manifest says of a file. */
+const described = { path: "text", size: "float8", media_type: "text", modified: "text", changed: "text" } as const
 
 const overStates = ["done", "cancelled"]
 
@@ -132,9 +137,9 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
      * begins when the statements of an earlier one are done, and deletes what they have written.
      */
     load: (job: number, epoch: number, entries: ReadonlyArray<EntryRow>): Effect.Effect<boolean, SqlError> => {
-      const rows = rowsOf(sql, entries, { seq: "integer", path: "text", size: "float8", media_type: "text" })
-      const insert = sql`insert into bulk_file (job, seq, path, size, media_type)`
-      const columns = sql.literal("x.seq, x.path, x.size, x.media_type")
+      const rows = rowsOf(sql, entries, { seq: "integer", ...described })
+      const insert = sql`insert into bulk_file (job, seq, path, size, media_type, modified, changed)`
+      const columns = sql.literal("x.seq, x.path, x.size, x.media_type, x.modified, x.changed")
       return Effect.map(
         postgres
           ? sql<{ readonly held: number }>`
@@ -166,17 +171,20 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
 
     /**
      * Those of these files that a loaded job does not have, by path: none of that path waits, and none that has an outcome
-     * had this size.
+     * had this size, date, and what else its file system knows of it.
      */
     unknown: (
       job: number,
       entries: ReadonlyArray<Omit<EntryRow, "seq">>
     ): Effect.Effect<ReadonlyArray<string>, SqlError> => {
-      const given = rowsOf(sql, entries, { path: "text", size: "float8" })
+      const given = rowsOf(sql, entries, described)
       const ofJob = sql`from bulk_file where job = ${job}`
       return answered(Effect.map(
         sql<{ readonly path: string }>`
-            select path from (select x.path, x.size from ${given} except select path, size ${ofJob}) as y
+            select path from (
+              select x.path, x.size, x.modified, x.changed from ${given}
+              except select path, size, modified, changed ${ofJob}
+            ) as y
             except select path ${ofJob} and state = 0`,
         (rows) => rows.map(({ path }) => path)
       ))
@@ -195,7 +203,7 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
       const rows = rowsOf(
         sql,
         entries.map((entry, index) => ({ ...entry, seq: total + index })),
-        { seq: "integer", path: "text", size: "float8", media_type: "text" }
+        { seq: "integer", ...described }
       )
       const of = sql`bulk_job.id = ${job}`
       // SQLite has every parameter as a float
@@ -205,8 +213,15 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
               state = case when state = 'done' then 'running' else state end, done_at = null
             where ${of} and total = ${total} and ${sql.in("state", ["running", "paused", "done"])} returning 1 as held`
         if (changed.length === 0) return false
-        yield* sql`insert into bulk_file (job, seq, path, size, media_type)
-            select cast(${job} as integer), x.seq, x.path, x.size, x.media_type from ${rows}`
+        // where size and date agree, whoever uploads it compares its content with what was uploaded
+        yield* sql`insert into bulk_file (job, seq, path, size, media_type, modified, changed, checksum, file_id, proof)
+            select cast(${job} as integer), x.seq, x.path, x.size, x.media_type, x.modified, x.changed,
+              p.checksum, p.file_id, p.proof
+            from ${rows}
+            left join (
+              select path, max(seq) as seq from bulk_file where job = ${job} and state = 1 group by path
+            ) as y on y.path = x.path
+            left join bulk_file p on p.job = ${job} and p.seq = y.seq and p.size = x.size and p.modified = x.modified`
         // the last chunk was perhaps not full
         yield* sql`update bulk_chunk set state = ${waiting}, pass = pass + 1, tries = 0
             where job = ${job} and state = ${done} and n = ${first} / (select chunk_size from bulk_job where ${of})`

@@ -6,6 +6,7 @@ import type { Halt } from "@stevedore/bulk/BulkRunner"
 import * as BulkRunner from "@stevedore/bulk/BulkRunner"
 import * as BulkSources from "@stevedore/bulk/BulkSources"
 import * as BulkQueue from "@stevedore/bulk/Queue"
+import * as FileSource from "@stevedore/node/FileSource"
 import * as NodeMetrics from "@stevedore/server/NodeMetrics"
 import * as Chunk from "effect/Chunk"
 import * as Duration from "effect/Duration"
@@ -82,9 +83,13 @@ const chosen = (path: string, recursive: boolean) =>
     return UploadPaths.within(path, { recursive }).pipe(
       Stream.filterMap((entry) => {
         if (entry._tag === "Skipped") return void skipped.push(entry), Option.none()
-        const { file: { name, size } } = entry
-        return Option.map(name, (path) => ({ path, size }))
+        const { file } = entry
+        return Option.map(file.name, (path) => ({ path, size: file.size, at: file.path }))
       }),
+      Stream.mapEffect(
+        ({ at, ...entry }) => Effect.map(FileSource.stateAt(at), (state) => ({ ...entry, ...state })),
+        { concurrency: 16 }
+      ),
       Stream.concat(Stream.execute(Effect.flatMap(Output, ({ note }) =>
         Effect.forEach(skippedLine(Outcomes.skippedBy(skipped)), note, { discard: true }))))
     )

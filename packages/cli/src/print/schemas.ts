@@ -200,6 +200,8 @@ export const UploadedFile = Schema.Struct({
   /** When the file was last modified, as an ISO 8601 date; null if its source has no date. */
   modified: Schema.NullOr(Schema.String),
   fingerprint: SourceFingerprint,
+  /** When the file was last changed in any way, and its number on its disk, as they were before it was read. */
+  changed: Schema.optional(Schema.String),
   /** The base URL of the service. */
   service: Schema.String,
   fileId: Schema.String,

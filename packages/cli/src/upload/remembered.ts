@@ -35,8 +35,8 @@ export const isDescribedAs = (file: UploadedFile, { mediaType, name }: Described
   (name === undefined || name === file.name) && (mediaType === undefined || mediaType === file.mediaType)
 
 /**
- * Whether a file still has the size and the date that it had. Its device and inode do not count: they change when a disk
- * is mounted again, or a backup restored.
+ * Whether a file still has the size and the date that it had. If the file system knows that something of it has changed
+ * all the same, its content decides.
  */
 export const isUnchanged = (file: UploadedFile, fingerprint: SourceFingerprint): boolean =>
   file.fingerprint.kind === fingerprint.kind && file.size === fingerprint.size &&
@@ -50,17 +50,9 @@ export const isSameContent = (
   file: UploadedFile,
   source: RepeatableSource
 ): Effect.Effect<boolean, SourceError> =>
-  Effect.gen(function*() {
-    const { checksum, size } = file
-    if (checksum === null || size !== source.size) return false
-    const algorithm = yield* NodeChecksum.named(checksum.algorithm)
-    if (Option.isNone(algorithm)) return false
-    const running = algorithm.value.begin()
-    const opened = yield* source.open
-    yield* opened.readThrough({ offset: 0, length: size }, (chunk) => running.update(chunk))
-    yield* opened.unchanged
-    return running.value() === checksum.value
-  }).pipe(Effect.scoped)
+  file.checksum === null || file.size !== source.size
+    ? Effect.succeed(false)
+    : NodeChecksum.isOf(file.checksum, source)
 
 /**
  * Asks the service for an uploaded file; none if the service no longer has it, or never had it for this token, or if it

@@ -90,10 +90,13 @@ const sourceOf = (
   })
 }
 
-const isSame = (known: UploadedFile, source: UploadSource, run: Run) =>
+const changedAt = ({ path, url }: FileToUpload): Effect.Effect<string | undefined> =>
+  Option.isSome(url) ? Effect.succeed(undefined) : Effect.map(FileSource.stateAt(path), (state) => state?.changed)
+
+const isSame = (known: UploadedFile, source: UploadSource, changed: string | undefined, run: Run) =>
   source._tag === "OneShotSource"
     ? Effect.succeed(false)
-    : run.given.check
+    : run.given.check || (Remembered.isUnchanged(known, source.fingerprint) && known.changed !== changed)
     ? Remembered.isSameContent(known, source)
     : Effect.succeed(Remembered.isUnchanged(known, source.fingerprint))
 
@@ -104,9 +107,10 @@ const find = (file: FileToUpload, source: UploadSource, run: Run) =>
       yield* run.manifest.find(file.real),
       (known) => Remembered.isDescribedAs(known, describedAs(file, run))
     )
-    if (Option.isNone(found) || !(yield* isSame(found.value, source, run))) return Option.none()
+    const changed = yield* changedAt(file)
+    if (Option.isNone(found) || !(yield* isSame(found.value, source, changed, run))) return Option.none()
     const { fingerprint } = source
-    return Option.some({ ...found.value, fingerprint, modified: Remembered.isoOf(fingerprint.modified) })
+    return Option.some({ ...found.value, fingerprint, changed, modified: Remembered.isoOf(fingerprint.modified) })
   })
 
 const uploadedOf = (
@@ -114,7 +118,7 @@ const uploadedOf = (
   source: UploadSource,
   { checksum, file: { id: fileId } }: typeof Completed.Type,
   { service }: Run,
-  date: string
+  { changed, date }: { readonly changed: string | undefined; readonly date: string }
 ): UploadedFile => ({
   path: file.real,
   name: source.name,
@@ -122,6 +126,7 @@ const uploadedOf = (
   size: source.size,
   modified: Remembered.isoOf(source.fingerprint.modified),
   fingerprint: source.fingerprint,
+  changed,
   service,
   fileId,
   checksum,
@@ -137,6 +142,7 @@ const transfer = (
 ): Effect.Effect<Ended, UploadError, Uploads.Requirements> =>
   Effect.gen(function*() {
     const startedAt = yield* Clock.currentTimeMillis
+    const changed = yield* changedAt(file)
     const runtime = yield* Effect.runtime<never>()
     let sent = 0
     let said: Fiber.Fiber<void> | undefined
@@ -157,7 +163,7 @@ const transfer = (
     const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
     const report = Reports.completed(file.path, uploaded, took)
     if (file.path !== standardInput) {
-      yield* run.manifest.add(uploadedOf(file, source, report, run, yield* Remembered.now))
+      yield* run.manifest.add(uploadedOf(file, source, report, run, { changed, date: yield* Remembered.now }))
     }
     const resumed = Math.max(0, report.bytes - sent)
     const path = file.path === standardInput ? source.name : file.path

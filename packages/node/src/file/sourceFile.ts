@@ -86,6 +86,23 @@ export const inspect = (place: SourcePlace): Effect.Effect<SourceFingerprint, So
     return found
   })
 
+/** What the file system knows of a file besides its size. */
+export interface FileState {
+  /** Its date, in nanoseconds. */
+  readonly modified: string
+  /** What no program sets: when it was last changed in any way, and its number on its disk. */
+  readonly changed: string
+}
+
+/** Of what cannot be inspected, nothing is known. */
+export const stateAt = (path: string): Effect.Effect<FileState | undefined> =>
+  Effect.promise(() =>
+    NodeFs.stat(path, { bigint: true }).then(
+      ({ ctimeNs, ino, mtimeNs }) => ({ modified: `${mtimeNs}`, changed: `${ctimeNs}:${ino}` }),
+      () => undefined
+    )
+  )
+
 const aspects = ["identity", "size", "modified"] as const
 
 // A file system may have dates that a Date cannot represent
