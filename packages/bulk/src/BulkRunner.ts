@@ -3,8 +3,8 @@
  * any that delivers a chunk at least once.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
-import { quoted } from "@stevedore/core/parts/text"
 import { Checksum } from "@stevedore/core/Checksum"
+import { quoted } from "@stevedore/core/parts/text"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"

@@ -89,15 +89,25 @@ describe("StorageError", () => {
   })
 
   it.each<StorageError.StorageError>([
-    new StorageError.StorageRejected({ status: 501, code: "NotImplemented", words: "Header 'x-amz-acl' not implemented" }),
+    new StorageError.StorageRejected({
+      status: 501,
+      code: "NotImplemented",
+      words: "Header 'x-amz-acl' not implemented"
+    }),
     new StorageError.StorageForbidden({ code: "MissingRequiredHeader", words: "It is missing. x-amz-acl" }),
     new StorageError.StorageUnavailable({ status: 503, code: "Unknown", words: "No x-amz-acl today" })
-  ])("what storage itself says is quoted, and the header that it is about is looked for in the profile: %o", (error) => {
-    assert.include(error.message, `: "${"words" in error ? error.words : ""}". `)
-    assert.include(error.message, "The profile's encryptionHeaders can add or omit x-amz-acl.")
-  })
+  ])(
+    "what storage itself says is quoted, and the header that it is about is looked for in the profile: %o",
+    (error) => {
+      assert.include(error.message, `: "${"words" in error ? error.words : ""}". `)
+      assert.include(error.message, "The profile's encryptionHeaders can add or omit x-amz-acl.")
+    }
+  )
 
-  it.each([["AccessDenied", true], ["KMS.DisabledException", true], ["QuotaExceeded", false], ["AccountProblem", false]])(
+  it.each([["AccessDenied", true], ["KMS.DisabledException", true], ["QuotaExceeded", false], [
+    "AccountProblem",
+    false
+  ]])(
     "no cause is made up for a code that is not known: %s",
     (code, isOfPolicy) => {
       assert.strictEqual(new StorageError.StorageForbidden({ code }).message.includes("bucket policy"), isOfPolicy)

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import { argumentsOf, flag, option, optionalArgument, optionOr, options } from "../options/parameter.js"
 import type { Accepted } from "../options/parameter.js"
 import type { Own } from "../options/shared.js"
-import { filesElsewhere, limitRate, listed, ofMachine, ofService, partSize, partsElsewhere } from "../options/shared.js"
+import { filesElsewhere, limitRate, listed, ofMachine, ofService, partsElsewhere, partSize } from "../options/shared.js"
 import { checked, choice, name, path, pathName, size, text, time, wholeNumber } from "../options/values.js"
 import * as Choosing from "./choosing.js"
 

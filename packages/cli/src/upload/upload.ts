@@ -93,7 +93,9 @@ const hasEntry = (outcome: Outcomes.Outcome<FileToUpload>): boolean =>
 const tellEntries = (outcomes: ReadonlyArray<Outcomes.Outcome<FileToUpload>>, projectId: string) =>
   Effect.flatMap(Output, ({ note }) => {
     const count = outcomes.filter(hasEntry).length
-    return note(`${count.toLocaleString("en")} ${count === 1 ? "file is an entry" : "files are entries"} of ${projectId}`)
+    return note(
+      `${count.toLocaleString("en")} ${count === 1 ? "file is an entry" : "files are entries"} of ${projectId}`
+    )
   })
 
 const tellLeft = (left: number) =>

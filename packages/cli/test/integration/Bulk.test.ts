@@ -79,33 +79,38 @@ describe("stevedore bulk in a file of SQLite", () => {
     }).pipe(Effect.provide(NodeContext.layer)))
 
   // Whatever a file keeps of what it was, its content decides, and only that
-  it.scopedLive.each(["upload", "bulk start night"])("%s sends again what has other bytes, and nothing else", (words) =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const { env, files, names: [name = ""], there } = yield* prepared(1)
-      const path = `${files}/${name}`
-      const date = new Date("2030-01-01T00:00:00Z")
-      yield* fs.utimes(path, date, date)
-      const changes: ReadonlyArray<readonly [change: Effect.Effect<void, unknown>, files: number]> = [
-        [Effect.void, 1],
-        [Effect.void, 1],
-        [fs.chmod(path, 0o600), 1],
-        // another one of the same size and date takes its place
-        [
-          Effect.andThen(fs.writeFileString(`${path}.new`, name.toUpperCase()), () =>
-            Effect.zipRight(fs.utimes(`${path}.new`, date, date), fs.rename(`${path}.new`, path))),
-          2
-        ],
-        [fs.chmod(path, 0o644), 2],
-        [Effect.zipRight(fs.writeFileString(path, name), fs.utimes(path, date, date)), 3],
-        [fs.utimes(path, new Date("2030-01-02T00:00:00Z"), new Date("2030-01-02T00:00:00Z")), 4]
-      ]
-      for (const [index, [change, expected]] of changes.entries()) {
-        yield* change
-        const { code, stderr } = yield* invoke([...words.split(" "), files], env)
-        assert.deepStrictEqual([code, yield* there], [0, expected], `${index}: ${stderr}`)
-      }
-    }).pipe(Effect.provide(NodeContext.layer)))
+  it.scopedLive.each(["upload", "bulk start night"])(
+    "%s sends again what has other bytes, and nothing else",
+    (words) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const { env, files, names: [name = ""], there } = yield* prepared(1)
+        const path = `${files}/${name}`
+        const date = new Date("2030-01-01T00:00:00Z")
+        yield* fs.utimes(path, date, date)
+        const changes: ReadonlyArray<readonly [change: Effect.Effect<void, unknown>, files: number]> = [
+          [Effect.void, 1],
+          [Effect.void, 1],
+          [fs.chmod(path, 0o600), 1],
+          // another one of the same size and date takes its place
+          [
+            Effect.andThen(
+              fs.writeFileString(`${path}.new`, name.toUpperCase()),
+              () => Effect.zipRight(fs.utimes(`${path}.new`, date, date), fs.rename(`${path}.new`, path))
+            ),
+            2
+          ],
+          [fs.chmod(path, 0o644), 2],
+          [Effect.zipRight(fs.writeFileString(path, name), fs.utimes(path, date, date)), 3],
+          [fs.utimes(path, new Date("2030-01-02T00:00:00Z"), new Date("2030-01-02T00:00:00Z")), 4]
+        ]
+        for (const [index, [change, expected]] of changes.entries()) {
+          yield* change
+          const { code, stderr } = yield* invoke([...words.split(" "), files], env)
+          assert.deepStrictEqual([code, yield* there], [0, expected], `${index}: ${stderr}`)
+        }
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
 
   it.scopedLive("uploads on the next night what is new, and refuses the name for other files", () =>
     Effect.gen(function*() {

@@ -39,7 +39,9 @@ export class InvalidPartCount extends TaggedError<InvalidPartCount>()("InvalidPa
   attempts: Recovery.noAttempts
 }) {
   override get message(): string {
-    return `${this.parts} parts${this.origin === "given" ? ", given by the service," : ""} do not fit ${this.size} bytes: ` +
+    return `${this.parts} parts${
+      this.origin === "given" ? ", given by the service," : ""
+    } do not fit ${this.size} bytes: ` +
       `expected from ${this.atLeast} to ${this.atMost}. Change the number, or the profile's limits.minimumPartSize.`
   }
 }

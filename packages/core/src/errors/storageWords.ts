@@ -68,7 +68,9 @@ export class UrlNotYetValid extends TaggedError<UrlNotYetValid>()("UrlNotYetVali
     const times = this.start === undefined || this.serverTime === undefined
       ? ""
       : `: it was signed at ${this.start.toISOString()}, but storage's clock says ${this.serverTime.toISOString()}`
-    return `The pre-signed URL of ${of(this)} is not valid yet${times} (${trace(this)}). The clock of the service or of ` +
+    return `The pre-signed URL of ${of(this)} is not valid yet${times} (${
+      trace(this)
+    }). The clock of the service or of ` +
       "storage is wrong: tell whoever runs them, or run it again."
   }
 }

@@ -76,7 +76,10 @@ export const readErrorDocument = (body: string, url?: PresignedUrl): ErrorDocume
   return {
     code: field("Code"),
     // Azure and Google say in their details what expired, and Azure in a field which header it is about
-    storageMessage: [field("Message"), detail ?? field("Details"), field("HeaderName")].filter((text) => text !== undefined).join(" ") ||
+    storageMessage:
+      [field("Message"), detail ?? field("Details"), field("HeaderName")].filter((text) => text !== undefined).join(
+        " "
+      ) ||
       undefined,
     requestId: field("RequestId"),
     expires: date(field("Expires")) ?? timeIn(detail, "Expiry"),
