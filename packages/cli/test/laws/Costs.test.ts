@@ -1,11 +1,15 @@
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import type { Plugin } from "esbuild"
+import { execFile } from "node:child_process"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { withinBudget } from "../../../node/test/support/budgets.js"
 import { plainService } from "../../../node/test/support/plainService.js"
 import { between, counted } from "../../../node/test/support/steps.js"
 import * as Temporary from "../../../node/test/support/temporary.js"
+import { bundled } from "../integration/bundle.js"
 import { invoke } from "../integration/invoke.js"
 
 const MiB = 1_048_576
@@ -37,6 +41,20 @@ const prepared = Effect.gen(function*() {
     )
 })
 
+const constructor = "export function make(ast) {"
+
+/** Lets a program say at its end how many Schemas it has made: all of them are made there. */
+const countingSchemas: Plugin = {
+  name: "counting-schemas",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/effect\/dist\/esm\/Schema\.js$/ }, async ({ path }) => {
+      const own = await Fs.readFile(path, "utf8")
+      assert.include(own, constructor)
+      const exit = "process.once(\"exit\", () => console.error(\"Schemas: \" + made))"
+      return { contents: `var made = 0; ${exit}\n${own.replace(constructor, `${constructor} made++;`)}` }
+    })
+}
+
 describe("what the command takes, by count", () => {
   // loads what it imports only when it uploads
   beforeAll(() =>
@@ -47,11 +65,26 @@ describe("what the command takes, by count", () => {
     Effect.gen(function*() {
       const upload = yield* prepared
       const { steps } = yield* upload([10_240])
-      const { steps: recorded } = yield* upload([10_240], [])
+      const { fileCalls, steps: recorded } = yield* upload([10_240], [])
       withinBudget({
+        "command: calls of the file system of one small file with the ledger": fileCalls,
         "command: steps of one small file": steps,
         "command: steps of one small file with the ledger": recorded
       })
+    }))
+
+  it.scopedLive("a start, whose modules make Schemas", () =>
+    Effect.gen(function*() {
+      const { origin } = yield* plainService
+      const directory = yield* Temporary.directory
+      const file = yield* Temporary.file("interview.mp4", new Uint8Array(10_240))
+      const words = yield* Effect.promise(() => bundled(directory, [countingSchemas]))
+      const { stderr } = yield* Effect.promise(() =>
+        promisify(execFile)(process.execPath, [...words, "upload", file], {
+          env: { STEVEDORE_BASE_URL: origin, STEVEDORE_TOKEN: "api.loopback", HOME: directory }
+        })
+      )
+      withinBudget({ "command: Schemas of an upload": Number(/^Schemas: (\d+)$/m.exec(stderr)?.[1]) })
     }))
 
   it.scopedLive("a MiB of a single PUT", () =>
