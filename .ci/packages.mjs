@@ -25,5 +25,5 @@ const packagesIn = (folder) =>
 
 export const packages = packagesIn(`${root}/packages`)
 
-/** The same packages for Effect 4, those that are: written from these by `npm run build`. */
+/** The same packages for Effect 4, those that are: written from these by `npm run build:effect4`. */
 export const packagesForEffect4 = packagesIn(`${root}/.cache/effect4/packages`)

@@ -1,5 +1,5 @@
-// Takes what is `@internal` out of the doors that `npm run build` has made, of both lines of Effect: an editor offers what stands
-// in their declarations. Lines stay where they are, so that the maps of the declarations stay true.
+// Takes what is `@internal` out of the doors that `npm run build` has made, or `build:effect4`: an editor offers what stands in
+// their declarations. Lines stay where they are, so that the maps of the declarations stay true.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import ts from "typescript"
 import { packages, packagesForEffect4 } from "./packages.mjs"
@@ -13,7 +13,7 @@ const internals = (node) => {
   return found.flat()
 }
 
-for (const { path, published } of [...packages, ...packagesForEffect4]) {
+for (const { path, published } of process.argv[2] === "effect4" ? packagesForEffect4 : packages) {
   if (!published) continue
   for (const file of readdirSync(`${path}/dist`).filter((name) => name.endsWith(".d.ts"))) {
     const text = readFileSync(`${path}/dist/${file}`, "utf8")
