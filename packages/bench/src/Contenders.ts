@@ -89,16 +89,31 @@ export const bareUpload = (
     env
   )
 
+/** What a goal is about: what Node itself takes, with the same buffers and nothing else. */
+export const nodeUpload = (
+  setting: Setting,
+  origin: string,
+  file: string,
+  env: Readonly<Record<string, string>> = {}
+): Contender =>
+  program(
+    setting,
+    "nodeHttpUpload",
+    `\`node:${origin.startsWith("https:") ? "https" : "http"}\`, one PUT with reused buffers, nothing else`,
+    [origin, file],
+    env
+  )
+
 export const download = (
   setting: Setting,
   origin: string,
   fileId: string,
   targets: (name: string) => string
 ): ReadonlyArray<Contender> => [
-  curlDownload(`${origin}/v1/files/${fileId}/download`, targets("curl")),
-  program(setting, "stevedoreDownload", title("4 ranges in parallel"), [origin, fileId, targets("stevedore")]),
   program(setting, "undiciDownload", versioned("undici"), [
     `${origin}/v1/files/${fileId}/download`,
     targets("undici")
-  ])
+  ]),
+  program(setting, "stevedoreDownload", title("4 ranges in parallel"), [origin, fileId, targets("stevedore")]),
+  curlDownload(`${origin}/v1/files/${fileId}/download`, targets("curl"))
 ]

@@ -173,15 +173,12 @@ export interface Command {
 
 const longestRun = Duration.minutes(15)
 
-// Node reads all of them as it starts, which takes it longer than the rest of its start
-const withoutCertificates = { NODE_EXTRA_CA_CERTS: undefined }
-
 /** A command in a process of its own, until the scope ends. */
 export const started = (command: Command) =>
   Effect.acquireRelease(
     Effect.sync(() =>
       spawn(command.program, command.words.map(String), {
-        env: { ...process.env, ...withoutCertificates, ...command.env },
+        env: { ...process.env, ...command.env },
         stdio: ["ignore", "pipe", "pipe"]
       })
     ),

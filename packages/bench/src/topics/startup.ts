@@ -17,7 +17,7 @@ export const startup: Topic = {
       const { script, what } = yield* scriptOf(setting)
       const env = environment(setting, sink)
       // what was compiled is kept from the first start of each on
-      for (const words of [["--version"], ["upload", file]]) {
+      for (const words of [["--version"], ["--help"], ["upload", file]]) {
         execFileSync(process.execPath, [script, ...words], { env: { ...process.env, ...env } })
       }
       const starts = yield* Contest.hold([
@@ -34,7 +34,7 @@ export const startup: Topic = {
       const [nothing, version] = starts
       return {
         title: "Startup",
-        conditions: `Whole processes, ${runs} runs each, interleaved.`,
+        conditions: `Whole processes, ${runs} runs each, interleaved, warm: each has run before.`,
         body: `${Contest.table(starts)}\n\nStartup and upload of 1 KiB. Ratios are to curl.\n\n${
           Contest.table(uploads)
         }`,
