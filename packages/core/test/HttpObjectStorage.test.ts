@@ -181,13 +181,13 @@ describe("HttpObjectStorage", () => {
       ["https://b.test/a..b/.c/d.?e=/../", false],
       ["https://b.test", false]
     ])(
-      "a refused signature says that %s is sent in another spelling: %s",
+      "a refused signature says that %s is sent percent-encoded: %s",
       ([href, respelled]) =>
         Effect.gen(function*() {
           const { result } = yield* put(() => new Response("", { status: 403 }), { url: parse(href) })
           const error = errorOf(result)
           assert.include({ ...error }, { _tag: "SignatureMismatch403", respelled: respelled ? true : undefined })
-          assert.strictEqual(/another spelling/.test(error.message), respelled)
+          assert.strictEqual(/percent-encoded/.test(error.message), respelled)
         })
     )
 

@@ -1,8 +1,9 @@
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Plugin } from "esbuild"
 import { execFile } from "node:child_process"
 import * as Fs from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { withinBudget } from "../../../node/test/support/budgets.js"
@@ -56,6 +57,16 @@ const countingSchemas: Plugin = {
 }
 
 describe("what the command takes, by count", () => {
+  let counting: ReadonlyArray<string> = []
+  let folder = ""
+
+  beforeAll(async () => {
+    folder = await Fs.mkdtemp(join(tmpdir(), "stevedore-counting-"))
+    counting = await bundled(folder, [countingSchemas])
+  })
+
+  afterAll(() => Fs.rm(folder, { recursive: true }))
+
   // loads what it imports only when it uploads
   beforeAll(() =>
     Effect.runPromise(Effect.scoped(Effect.flatMap(prepared, (upload) => Effect.zip(upload([1]), upload([1], [])))))
@@ -78,9 +89,8 @@ describe("what the command takes, by count", () => {
       const { origin } = yield* plainService
       const directory = yield* Temporary.directory
       const file = yield* Temporary.file("interview.mp4", new Uint8Array(10_240))
-      const words = yield* Effect.promise(() => bundled(directory, [countingSchemas]))
       const { stderr } = yield* Effect.promise(() =>
-        promisify(execFile)(process.execPath, [...words, "upload", file], {
+        promisify(execFile)(process.execPath, [...counting, "upload", file], {
           env: { STEVEDORE_BASE_URL: origin, STEVEDORE_TOKEN: "api.loopback", HOME: directory }
         })
       )

@@ -60,7 +60,9 @@ describe("the checks of a diagnosis", () => {
     Effect.gen(function*() {
       const inspected = (algorithm: string, value: string) =>
         run("inspect", {
-          service: { file: (id) => Effect.succeed({ id, size: 1, checksum: { algorithm, value } }) },
+          service: {
+            file: (id) => Effect.succeed({ id, size: 1, status: "completed", checksum: { algorithm, value } })
+          },
           found: { fileId: "1" }
         })
       const { value } = Checksum.ofBytes(Checksum.crc32, new Uint8Array(1))
@@ -71,6 +73,14 @@ describe("the checks of a diagnosis", () => {
       )
       assert.isTrue(Either.isRight(yield* inspected("crc32", "00000000")))
       assert.isTrue(Either.isRight(yield* inspected("other", "AAAAAA==")))
+    }))
+
+  it.effect("tell of a record without a status that nobody knows whether it is complete", () =>
+    Effect.gen(function*() {
+      const service = { file: (id: string) => Effect.succeed({ id, size: 1 }) }
+      const found = yield* run("inspect", { service, found: { fileId: "1" } })
+      assert.isTrue(Either.isLeft(found))
+      assert.match(words(found), /^its record has no status/)
     }))
 
   it.effect("limit the file size by the throughput, the URL lifetime and the service's maximum", () =>
