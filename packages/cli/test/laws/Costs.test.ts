@@ -16,7 +16,7 @@ import { invoke } from "../integration/invoke.js"
 const MiB = 1_048_576
 
 /**
- * The steps of `stevedore upload` with files of these sizes, and a home of their own: the fewest of three runs, because each
+ * The steps of `stevedore upload` with files of these sizes, and a home of their own: the fewest of three runs, of which the first finds no state, because each
  * tick of a clock that a busy machine lets pass is some more.
  */
 const prepared = Effect.gen(function*() {
@@ -38,7 +38,11 @@ const prepared = Effect.gen(function*() {
       return steps
     }).pipe(
       Effect.replicateEffect(3),
-      Effect.map((runs) => runs.reduce((fewest, run) => run.steps < fewest.steps ? run : fewest))
+      Effect.map((runs) => ({
+        steps: Math.min(...runs.map(({ steps }) => steps)),
+        fibers: Math.min(...runs.map(({ fibers }) => fibers)),
+        fileCalls: Math.min(...runs.map(({ fileCalls }) => fileCalls))
+      }))
     )
 })
 
