@@ -300,5 +300,5 @@ export const run = (options: Options) =>
     yield* Effect.provide(counting, Configuration.layer(options))
     const output = yield* Output
     if (printed === 0) yield* output.note(`No ${options.resource}`)
-    else if (total !== undefined) yield* output.note(`${printed} of ${Printable.line(String(total))}`)
+    else if (total !== undefined && !options.json) yield* output.note(`${printed} of ${Printable.line(String(total))}`)
   })
