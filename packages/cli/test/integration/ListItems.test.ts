@@ -202,7 +202,7 @@ const oneCorrupted = Layer.unwrapScoped(Effect.gen(function*() {
 })).pipe(Layer.provide(NodeContext.layer))
 
 describe("list --skip-invalid", () => {
-  it.scopedLive("says how many items it skipped, unless it skipped none", () =>
+  it.scopedLive("says how many items it skipped, unless it skipped none, and how many there are", () =>
     Effect.gen(function*() {
       const { env } = yield* Sandbox
       const words = ["list", "projects", "--skip-invalid", "--json"]
@@ -211,5 +211,6 @@ describe("list --skip-invalid", () => {
         ended.map(({ code, stderr, stdout }) => [code, jsonLines(stdout).length, stderr]),
         [[0, 2, "Skipped 1 invalid item on the pages that were read\n"], [0, 3, ""]]
       )
+      assert.match((yield* invoke(["list", "projects", "--limit", "2"], env)).stderr, /^2 of 3$/m)
     }).pipe(Effect.provide(oneCorrupted)))
 })
