@@ -3,7 +3,7 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Downloads, RetryPolicy, ServiceProfile, Uploads, UploadSources } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
-import { Chunk, Effect, type Redacted, Stream } from "effect"
+import { Chunk, Effect, Stream } from "effect"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer, request } from "node:http"
 import { freePort } from "../../../../.ci/free-port.mjs"
@@ -51,14 +51,23 @@ const flipping = (port: number, isFlipped: (count: number) => boolean, before: (
     (proxy) => proxy.port
   )
 
-const client = (port: number, token: Redacted.Redacted) =>
-  NodeStevedore.layer({
-    baseUrl: `http://127.0.0.1:${port}`,
-    token,
-    ledger: false,
-    retry: RetryPolicy.layer({ base: "1 millis", attempts: 6 }),
-    profile: ServiceProfile.extend(ServiceProfile.standard, { limits: { minimumPartSize: 1 } }),
-    allowInsecureHttp: true
+/** A client of a service in a directory, with all of that in between. `before` is told where the bytes are. */
+const served = (isFlipped: (count: number) => boolean, before: (folder: string) => void = () => {}) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-flipped-" })
+    const own = yield* Effect.promise(freePort)
+    const port = yield* flipping(own, isFlipped, () => before(`${directory}/store/bytes`))
+    const baseUrl = `http://127.0.0.1:${port}`
+    const { token } = yield* NodeServe.serve({ directory, port: own, minimumPartSize: 1, publicUrl: baseUrl })
+    return NodeStevedore.layer({
+      baseUrl,
+      token,
+      ledger: false,
+      retry: RetryPolicy.layer({ base: "1 millis", attempts: 6 }),
+      profile: ServiceProfile.extend(ServiceProfile.standard, { limits: { minimumPartSize: 1 } }),
+      allowInsecureHttp: true
+    })
   })
 
 describe("bytes that change between a client and the service", () => {
@@ -66,16 +75,7 @@ describe("bytes that change between a client and the service", () => {
     "are never called proven: of 200 uploads each is stored as it was read, or is an error",
     () =>
       Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        const folder = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-flipped-" })
-        const own = yield* Effect.promise(freePort)
-        const port = yield* flipping(own, (count) => count % 3 === 1)
-        const { token } = yield* NodeServe.serve({
-          directory: `${folder}/data`,
-          port: own,
-          minimumPartSize: 1,
-          publicUrl: `http://127.0.0.1:${port}`
-        })
+        const client = yield* served((count) => count % 3 === 1)
         yield* Effect.gen(function*() {
           const proofs = yield* Effect.forEach(
             Array.from({ length: 200 }, (_, index) => index),
@@ -93,7 +93,7 @@ describe("bytes that change between a client and the service", () => {
             { concurrency: 16 }
           )
           assert.deepStrictEqual([...new Set(proofs)], ["stored"])
-        }).pipe(Effect.provide(client(port, token)))
+        }).pipe(Effect.provide(client))
       }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)),
     120_000
   )
@@ -102,25 +102,16 @@ describe("bytes that change between a client and the service", () => {
     "on the disk of the service, between the last PUT and Complete, are no file that is done",
     () =>
       Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        const folder = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-flipped-" })
-        const own = yield* Effect.promise(freePort)
         const flipped = new Set<string>()
-        const port = yield* flipping(own, () => false, () => {
-          for (const name of readdirSync(`${folder}/data/store/bytes`)) {
+        const client = yield* served(() => false, (folder) => {
+          for (const name of readdirSync(folder)) {
             if (flipped.has(name)) continue
             flipped.add(name)
-            const place = `${folder}/data/store/bytes/${name}`
+            const place = `${folder}/${name}`
             const bytes = readFileSync(place)
             bytes[0] = (bytes[0] ?? 0) ^ 1
             writeFileSync(place, bytes)
           }
-        })
-        const { token } = yield* NodeServe.serve({
-          directory: `${folder}/data`,
-          port: own,
-          minimumPartSize: 1,
-          publicUrl: `http://127.0.0.1:${port}`
         })
         yield* Effect.gen(function*() {
           for (let index = 0; index < 11; index++) {
@@ -130,7 +121,7 @@ describe("bytes that change between a client and the service", () => {
             )
             assert.include(failure.message, "What is stored is not what was received.")
           }
-        }).pipe(Effect.provide(client(port, token)))
+        }).pipe(Effect.provide(client))
       }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)),
     60_000
   )
