@@ -159,7 +159,7 @@ export class StorageRejected extends TaggedError<StorageRejected>()("StorageReje
     }
     return `Storage refused ${of(this)}: ${this.status}${coded(" ", this.code)} (${trace(this)})${quotedWords(this)}${
       this.status >= 300 && this.status < 400
-        ? "It redirects, which is not followed, perhaps to a sign-in page: the service must sign for the right endpoint."
+        ? "It redirects, perhaps to a sign-in page: the service must sign for the right endpoint."
         : "Report it to whoever runs the service, with the request id."
     }`
   }
