@@ -62,6 +62,7 @@ const commands: ReadonlyArray<readonly [words: string, code: number, says: RegEx
   ["bulk status", 0, /job/],
   ["bulk status job", 0, /job/],
   ["bulk failures job", 0, /No file of job has failed/],
+  ["bulk files job", 0, /\t(?:unproven|stored)\t/],
   ["bulk pause nobody", 2, /nobody/],
   ["bulk resume nobody", 2, /nobody/],
   ["bulk cancel nobody", 2, /nobody/],
