@@ -39,8 +39,9 @@ export const madeSince = (of: { readonly projectId: string; readonly title: stri
   Imports.find({ ...of, since: new Date(begunAt - clocksDiffer) })
 
 /**
- * The entry of a file, if its id is known. Imports it, unless the manifest says that it was imported into this project. The manifest says `begun` from before
- * the call on: if a command was killed after that, the entry is looked for before another is made.
+ * The entry of a file, if its id is known. Imports the file, unless the manifest says that it was imported into this
+ * project. The manifest says `begun` from before the call on: if a command was killed after that, the entry is looked for
+ * before another is made.
  */
 export const importing = (
   wanted: Wanted,

@@ -107,8 +107,9 @@ const find = (file: FileToUpload, source: UploadSource, run: Run) =>
       yield* run.manifest.find(file.real),
       (known) => Remembered.isDescribedAs(known, describedAs(file, run))
     )
+    if (Option.isNone(found)) return Option.none()
     const changed = yield* changedAt(file)
-    if (Option.isNone(found) || !(yield* isSame(found.value, source, changed, run))) return Option.none()
+    if (!(yield* isSame(found.value, source, changed, run))) return Option.none()
     const { fingerprint } = source
     return Option.some({ ...found.value, fingerprint, changed, modified: Remembered.isoOf(fingerprint.modified) })
   })

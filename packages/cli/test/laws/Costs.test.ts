@@ -22,6 +22,12 @@ const MiB = 1_048_576
 const prepared = Effect.gen(function*() {
   const { origin } = yield* plainService
   const home = yield* Temporary.directory
+  // what other tests have left there costs calls too
+  const before = process.env.XDG_STATE_HOME
+  yield* Effect.acquireRelease(
+    Effect.sync(() => process.env.XDG_STATE_HOME = home),
+    () => Effect.sync(() => process.env.XDG_STATE_HOME = before)
+  )
   const env = { STEVEDORE_BASE_URL: origin, STEVEDORE_TOKEN: "api.loopback", HOME: home, XDG_STATE_HOME: home }
   return (sizes: ReadonlyArray<number>, options = ["--no-resume"]) =>
     Effect.gen(function*() {
