@@ -177,23 +177,6 @@ describe("a call of the service", () => {
           assert.strictEqual(received.length, 200)
         })))
 
-    it.effect("come back with successes", () => {
-      let fails = true
-      return withService(
-        () => fails ? refusal(503, "InternalError") : found(),
-        ({ received }) =>
-          Effect.gen(function*() {
-            yield* Effect.replicateEffect(Effect.flip(theFile), 50, { concurrency: 10 })
-            fails = false
-            yield* Effect.replicateEffect(theFile, 500, { concurrency: 10 })
-            fails = true
-            received.length = 0
-            yield* Effect.replicateEffect(Effect.flip(theFile), 25)
-            assert.strictEqual(received.length, 125)
-          })
-      )
-    })
-
     it.effect("of an initiate: only when it is known not to have been carried out", () => {
       const initiate = Effect.flatMap(
         ServiceApi.ServiceApi,

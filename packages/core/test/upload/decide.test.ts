@@ -241,15 +241,20 @@ const endsOf = (terms: Terms, kind: Kind, before: State, isOpen: boolean): Reado
   }
 }
 
+const errorKeys = new WeakMap<UploadError.UploadError, string>()
+
 /** All that decisions read of an error that a state keeps. */
-const errorKey = (error: UploadError.UploadError): string =>
-  JSON.stringify([
+const errorKey = (error: UploadError.UploadError): string => {
+  const key = errorKeys.get(error) ?? JSON.stringify([
     meaningOf(error),
     wasAnswered(error),
     namesInvalidPart(error),
     error._tag === "UrlExpired" && error.reason,
     [1, 2].map((attempts) => isDoubtful(error, { partNumber: 1, etag: "e", size: 1, attempts }))
   ])
+  errorKeys.set(error, key)
+  return key
+}
 
 const receiptsKey = (receipts: Receipts | undefined): string =>
   receipts?.map(({ attempts, partNumber }) => `${partNumber}:${attempts}`).join() ?? ""

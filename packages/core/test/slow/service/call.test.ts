@@ -2,8 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { RetryPolicy } from "@stevedore/core"
 import { Duration, Effect, Fiber } from "effect"
 import { gzipSync } from "node:zlib"
-import { fakeService, refusal } from "../../fixtures/fakeService.js"
+import { fakeService, json, refusal } from "../../fixtures/fakeService.js"
 import { isRefused, limited, theFile } from "../../fixtures/internal/serviceCall.js"
+import { inVirtualTime } from "../../fixtures/virtualTime.js"
 
 describe("a call of the service", () => {
   it.live("an interrupt settles within 50 milliseconds, on the way, in a back-off and before the gate", () =>
@@ -23,6 +24,26 @@ describe("a call of the service", () => {
         assert.isBelow(Math.min(...yield* Effect.replicateEffect(turn, 5)), 50)
       }
     }))
+})
+
+describe("repeats of a call of the service", () => {
+  it.effect("come back with successes", () => {
+    let fails = true
+    const { layer, received } = fakeService(() =>
+      fails ? refusal(503, "InternalError") : json({ data: { id: "f1", name: "a.txt", status: "completed" } })
+    )
+    return inVirtualTime(
+      Effect.gen(function*() {
+        yield* Effect.replicateEffect(Effect.flip(theFile), 50, { concurrency: 10 })
+        fails = false
+        yield* Effect.replicateEffect(theFile, 500, { concurrency: 10 })
+        fails = true
+        received.length = 0
+        yield* Effect.replicateEffect(Effect.flip(theFile), 25)
+        assert.strictEqual(received.length, 125)
+      }).pipe(Effect.provide(layer))
+    )
+  })
 })
 
 describe("a response that is too long", () => {
