@@ -39,10 +39,10 @@ export class InvalidPartCount extends TaggedError<InvalidPartCount>()("InvalidPa
   attempts: Recovery.noAttempts
 }) {
   override get message(): string {
-    return `${this.parts} parts${
-      this.origin === "given" ? ", given by the service," : ""
-    } do not fit ${this.size} bytes: ` +
-      `expected from ${this.atLeast} to ${this.atMost}. Change the number, or the profile's limits.minimumPartSize.`
+    return `${this.parts} parts do not fit ${this.size} bytes: expected from ${this.atLeast} to ${this.atMost}. ` +
+      (this.origin === "given"
+        ? "It was given by the service: report it."
+        : "Change the number, or the profile's limits.minimumPartSize.")
   }
 }
 
