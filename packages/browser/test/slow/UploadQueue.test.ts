@@ -65,6 +65,29 @@ const again = {
 const soon = () => Effect.runPromise(Effect.as(turns(2), file("a", 10)))
 
 describe("UploadQueue", () => {
+  it.scoped("waits for a line that was lost, says so, and goes on by itself without sending twice what arrived", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(inParts)
+      queue.add([file("large.bin", 20 * MiB)])
+      const { items: [waiting] } = yield* until(queue, ({ items }) => items[0]?.waitingFor === "network")
+      assert.include(["preparing", "uploading"], waiting?.state)
+      assert.isAbove(waiting?.retryIn ?? 0, 0)
+      const { items: [completed] } = yield* until(queue, isDone)
+      assert.strictEqual(completed?.state, "completed")
+      const { requests } = yield* Sandbox.report
+      assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+      assert.lengthOf(
+        requests.filter(({ operation, part, status }) => operation === "putPart" && part === 1 && status === 200),
+        1
+      )
+    }).pipe(Effect.provide(onDisk.pipe(
+      Layer.provideMerge(SandboxLayer.memory({
+        minimumPartSize: MiB,
+        faults: FaultScript.on("putPart").part(3).times(3).reset()
+      })),
+      Layer.provideMerge(RetryPolicy.none)
+    ))))
+
   it.scoped("starts a short file at once though long ones have all places, and no second one beside it", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: 2, upload: { strategy: "single" } })
