@@ -1,4 +1,4 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Plugin } from "esbuild"
 import { execFile } from "node:child_process"
@@ -22,12 +22,6 @@ const MiB = 1_048_576
 const prepared = Effect.gen(function*() {
   const { origin } = yield* plainService
   const home = yield* Temporary.directory
-  // what other tests have left there costs calls too
-  const before = process.env.XDG_STATE_HOME
-  yield* Effect.acquireRelease(
-    Effect.sync(() => process.env.XDG_STATE_HOME = home),
-    () => Effect.sync(() => process.env.XDG_STATE_HOME = before)
-  )
   const env = { STEVEDORE_BASE_URL: origin, STEVEDORE_TOKEN: "api.loopback", HOME: home, XDG_STATE_HOME: home }
   return (sizes: ReadonlyArray<number>, options = ["--no-resume"]) =>
     Effect.gen(function*() {
@@ -74,6 +68,13 @@ describe("what the command takes, by count", () => {
     folder = await Fs.mkdtemp(join(tmpdir(), "stevedore-counting-"))
     counting = await bundled(folder, [countingSchemas])
   })
+
+  // what other tests have left in the directory of the state costs calls too
+  beforeEach(async () => {
+    vi.stubEnv("XDG_STATE_HOME", await Fs.mkdtemp(join(folder, "state-")))
+  })
+
+  afterEach(() => vi.unstubAllEnvs())
 
   afterAll(() => Fs.rm(folder, { recursive: true }))
 
