@@ -404,6 +404,8 @@ describe("DiskLedger", () => {
         "temporary",
         "finished",
         "uploaded",
+        "downloaded",
+        "running",
         "..",
         "a/b",
         "a/b/c",
@@ -440,14 +442,14 @@ describe("DiskLedger", () => {
       const now = Date.now()
       const daysAgo = (days: number) => now - days * 86_400_000
       const before = yield* ledgerAt(directory)
-      const begun = [["lost", 31], ["late", 29], ["running", 31], ["begun-anew", 31]] as const
+      const begun = [["lost", 31], ["late", 29], ["kept", 31], ["begun-anew", 31]] as const
       for (const [id, days] of begun) {
         const record = { ...recordOf(id), startedAt: id === "begun-anew" ? now : daysAgo(days) }
         yield* before.begin(record)
         yield* before.receive(record, receiptOf(1))
         yield* Effect.promise(() => Fs.utimes(join(directory, id), daysAgo(days) / 1000, daysAgo(days) / 1000))
       }
-      assert.isTrue(yield* before.lock("running"))
+      assert.isTrue(yield* before.lock("kept"))
 
       // as if a clock had leapt
       yield* (yield* ledgerAt(directory)).begin({ ...recordOf("new"), startedAt: now })
@@ -457,7 +459,7 @@ describe("DiskLedger", () => {
       yield* ledger.begin({ ...recordOf("new"), startedAt: now })
       assert.sameMembers(
         (yield* ledger.unfinished).map(({ record }) => record.id),
-        ["late", "running", "begun-anew", "new"]
+        ["late", "kept", "begun-anew", "new"]
       )
       assert.notInclude(yield* Effect.promise(() => Fs.readdir(directory)), "lost")
     }))
@@ -467,7 +469,7 @@ describe("DiskLedger", () => {
       const directory = yield* fresh
       const daysAgo = Date.now() / 1000 - 2 * 86_400
       const before = yield* ledgerAt(directory)
-      assert.isTrue(yield* before.lock("running"))
+      assert.isTrue(yield* before.lock("kept"))
       const left = JSON.stringify({ pid: yield* deadProcess, taking: "x" })
       yield* Effect.forEach(["old", PrivateStore.nameOf("a/b"), "recent"], (name) => plant(directory, name, left))
       const locks = Effect.promise(() => Fs.readdir(join(directory, "locks")))
@@ -476,7 +478,7 @@ describe("DiskLedger", () => {
       }
       const ledger = yield* ledgerAt(directory)
       yield* ledger.begin(recordOf("new"))
-      assert.sameMembers(yield* locks, ["recent", "running"])
+      assert.sameMembers(yield* locks, ["recent", "kept"])
     }))
 
   it.scopedLive("looks for old uploads once a day, however many uploads begin", () =>

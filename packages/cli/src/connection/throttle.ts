@@ -19,6 +19,8 @@ const now = (limit: LimitRate.LimitRate) =>
 
 const keepUp = (command: string, first: LimitRate.LimitRate, limit: BandwidthLimit.Service) =>
   Effect.gen(function*() {
+    // nobody tells anything to a command that ends before
+    yield* Effect.sleep("1 second")
     const register = yield* Running.register
     const name = `${process.pid}-${randomUUID()}`
     let wanted = first

@@ -139,10 +139,10 @@ export const make = (service: string): Effect.Effect<Manifest, never, FileSystem
         ),
       add: (file) =>
         Effect.gen(function*() {
-          yield* directory.makeDirectory(folder)
-          yield* directory.syncNames("")
           const { lines } = yield* open(fileOf(service, file.path))
-          yield* lines.add(yield* encodeLine(file))
+          const add = lines.add(yield* encodeLine(file))
+          const first = Effect.zipRight(directory.makeDirectory(folder), directory.syncNames(""))
+          yield* Effect.catchIf(add, JsonLines.isMissing, () => Effect.zipRight(first, add))
         }).pipe(Effect.catchAll((error) => warnAdd(`An uploaded file cannot be recorded: ${error.message}`)))
     }
   })

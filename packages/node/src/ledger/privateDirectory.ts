@@ -4,6 +4,7 @@ import { monotonicMillis } from "@stevedore/core/parts/timers"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
@@ -31,8 +32,12 @@ export interface PrivateDirectory {
   readonly append: (path: string, content: string) => Effect.Effect<void, PlatformError>
   /** Moves something aside in one step, whatever it contains, and returns its new path, to be removed. */
   readonly moveAside: (path: string) => Effect.Effect<string, PlatformError>
-  /** The names in a subdirectory of what was last changed before a time, in milliseconds; none if it cannot be read. */
-  readonly untouchedSince: (path: string, time: number) => Effect.Effect<ReadonlyArray<string>>
+  /** The names, of those asked for, of what was last changed before a time in milliseconds; none if they cannot be read. */
+  readonly untouchedSince: (
+    path: string,
+    time: number,
+    isAsked: (name: string) => boolean
+  ) => Effect.Effect<ReadonlyArray<string>>
 }
 
 const directoryMode = 0o700
@@ -118,7 +123,7 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
       Effect.zipRight(Effect.suspend(() => DurableFile.syncNamesUpTo(fs, directory)))
     )
 
-    const untouchedIn = (path: string, time: number): Effect.Effect<ReadonlyArray<string>> => {
+    const untouchedIn = (path: string, time: number, isAsked: (name: string) => boolean) => {
       const isUntouched = (name: string) =>
         fs.stat(join(directory, path, name)).pipe(
           Effect.map(({ mtime }) => Option.exists(mtime, (date) => date.getTime() < time)),
@@ -126,13 +131,13 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
         )
       return Effect.flatMap(
         Effect.orElseSucceed(fs.readDirectory(join(directory, path)), () => []),
-        Effect.filter(isUntouched, { concurrency: 16 })
+        (names) => Effect.filter(names.filter(isAsked), isUntouched, { concurrency: 16 })
       )
     }
 
     const sweep = Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
-      for (const name of yield* untouchedIn(aside, now - longestWrite)) {
+      for (const name of yield* untouchedIn(aside, now - longestWrite, constTrue)) {
         yield* Effect.ignore(fs.remove(join(directory, aside, name), { recursive: true, force: true }))
       }
     })
@@ -170,6 +175,7 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
             return Effect.catchIf(moved, isMissing, () => Effect.zipRight(begin, moved))
           })
         ),
-      untouchedSince: (path, time) => Effect.orElseSucceed(Effect.zipRight(checked, untouchedIn(path, time)), () => [])
+      untouchedSince: (path, time, isAsked) =>
+        Effect.orElseSucceed(Effect.zipRight(checked, untouchedIn(path, time, isAsked)), () => [])
     }
   })

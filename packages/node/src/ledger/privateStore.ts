@@ -9,7 +9,9 @@ import { isMissing } from "../file/platformError.js"
 import type { PrivateDirectory } from "./privateDirectory.js"
 
 // What else is in the directory: no key is named like it.
-const others: ReadonlySet<string> = new Set(["finished", "journals", "locks", "temporary", "uploaded"])
+const others: ReadonlySet<string> = new Set(
+  ["downloaded", "finished", "journals", "locks", "running", "temporary", "uploaded"]
+)
 
 const isPlain = (segment: string): boolean =>
   /^[a-z0-9][a-z0-9-]{0,63}$/.test(segment) && !isDevice(segment) && !others.has(segment)
@@ -121,7 +123,7 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
 
   // Appending to a key's lines does not count.
   const untouchedSince = (time: number, folder = ""): Effect.Effect<ReadonlyArray<string>> =>
-    Effect.map(directory.untouchedSince(folder, time), (names) => names.filter(isName))
+    directory.untouchedSince(folder, time, isName)
 
   const remove = (key: string): Effect.Effect<void, PlatformError> =>
     Effect.zipRight(directory.checked, fs.remove(placeOf(key).path, { force: true }))
