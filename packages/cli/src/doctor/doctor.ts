@@ -17,7 +17,7 @@ import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import * as DoctorReport from "../print/doctorReport.js"
 import { Output } from "../print/output.js"
 import * as PlatformWords from "../print/platformWords.js"
-import type { CheckReport, Diagnosis } from "../print/schemas.js"
+import type { CheckReport, Diagnosis } from "../print/serviceSchemas.js"
 import * as ProfileFile from "../profile/file.js"
 import type { Options } from "./options.js"
 

@@ -110,7 +110,7 @@ export interface Ready {
   readonly json: boolean
 }
 
-const decodeFlag = Schema.decodeOption(isTrue.schema)
+const decodeFlag = (word: string) => Schema.decodeOption(isTrue.schema())(word)
 
 /** What the last word of a flag says, if it is one. */
 const flagOf = (options: Words, name: string): Option.Option<boolean> =>

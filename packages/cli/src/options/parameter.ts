@@ -66,7 +66,7 @@ export type Accepted<Parameters extends Readonly<Record<string, Parameter<unknow
 // Where a word is read: what reads it is compiled then, and not for every option at every start
 const read = <A>({ schema }: Value<A>) => (word: string): Effect.Effect<A, string> =>
   Effect.mapError(
-    Schema.decode(schema)(word),
+    Schema.decode(schema())(word),
     (error) => ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message }) => message).join("; ")
   )
 

@@ -2,6 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import type { LazyArg } from "effect/Function"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
@@ -11,17 +12,20 @@ import * as Quantities from "./quantities.js"
 export interface Value<A> {
   /** What stands for it in the help. */
   readonly placeholder: string
-  /** The message of its error ends the sentence that begins with the option. */
-  readonly schema: Schema.Schema<A, string>
+  /** The message of its error ends the sentence that begins with the option. Made for those that are given. */
+  readonly schema: LazyArg<Schema.Schema<A, string>>
   readonly choices: ReadonlyArray<string>
   readonly isPath: boolean
 }
 
 const value = <A>(
   placeholder: string,
-  schema: Schema.Schema<A, string>,
+  schema: LazyArg<Schema.Schema<A, string>>,
   { choices = [], isPath = false }: Partial<Pick<Value<A>, "choices" | "isPath">> = {}
-): Value<A> => ({ placeholder, schema, choices, isPath })
+): Value<A> => {
+  let made: Schema.Schema<A, string> | undefined
+  return { placeholder, schema: () => made ??= schema(), choices, isPath }
+}
 
 const expecting = (what: string) => <A>(schema: Schema.Schema<A, string>): Schema.Schema<A, string> =>
   schema.annotations({
@@ -29,56 +33,58 @@ const expecting = (what: string) => <A>(schema: Schema.Schema<A, string>): Schem
   })
 
 /** Any text. */
-export const text = (placeholder: string): Value<string> => value(placeholder, Schema.String)
+export const text = (placeholder: string): Value<string> => value(placeholder, () => Schema.String)
 
 /** The name of a file or a directory. */
-export const path = (placeholder: string): Value<string> => value(placeholder, Schema.String, { isPath: true })
+export const path = (placeholder: string): Value<string> => value(placeholder, () => Schema.String, { isPath: true })
 
-const Name = Schema.NonEmptyString.annotations({ message: () => "it is empty: is a variable not set?" })
+const nameSchema = () => Schema.NonEmptyString.annotations({ message: () => "it is empty: is a variable not set?" })
 
 /** What an argument is: it is not empty. */
-export const name: Value<string> = value("", Name)
+export const name: Value<string> = value("", nameSchema)
 
 /** The same, of a file or a directory. */
-export const pathName: Value<string> = value("", Name, { isPath: true })
+export const pathName: Value<string> = value("", nameSchema, { isPath: true })
 
 /** One of a few words. */
 export const choice = <const Words extends readonly [string, ...ReadonlyArray<string>]>(
   ...words: Words
 ): Value<Words[number]> =>
-  value(words.join("|"), expecting(`one of ${words.join(", ")}`)(Schema.Literal(...words)), { choices: words })
+  value(words.join("|"), () => expecting(`one of ${words.join(", ")}`)(Schema.Literal(...words)), { choices: words })
 
 /** What may stand after `=` of a flag. */
 export const isTrue: Value<boolean> = value(
   "",
-  expecting("true or false")(
-    Schema.compose(
-      Schema.Lowercase,
-      Schema.transformLiterals(
-        ["true", true],
-        ["1", true],
-        ["y", true],
-        ["yes", true],
-        ["on", true],
-        ["false", false],
-        ["0", false],
-        ["n", false],
-        ["no", false],
-        ["off", false]
+  () =>
+    expecting("true or false")(
+      Schema.compose(
+        Schema.Lowercase,
+        Schema.transformLiterals(
+          ["true", true],
+          ["1", true],
+          ["y", true],
+          ["yes", true],
+          ["on", true],
+          ["false", false],
+          ["0", false],
+          ["n", false],
+          ["no", false],
+          ["off", false]
+        )
       )
     )
-  )
 )
 
 /** A whole number within bounds. */
 export const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): Value<number> =>
   value(
     "NUMBER",
-    expecting(`a whole number, ${to === Number.MAX_SAFE_INTEGER ? `${from} or more` : `${from} to ${to}`}`)(
-      Schema.compose(Schema.String.pipe(Schema.pattern(/^\d+$/)), Schema.NumberFromString).pipe(
-        Schema.between(from, to)
+    () =>
+      expecting(`a whole number, ${to === Number.MAX_SAFE_INTEGER ? `${from} or more` : `${from} to ${to}`}`)(
+        Schema.compose(Schema.String.pipe(Schema.pattern(/^\d+$/)), Schema.NumberFromString).pipe(
+          Schema.between(from, to)
+        )
       )
-    )
   )
 
 /** The same, with what stands for it in the help. */
@@ -94,20 +100,21 @@ export const parsed = <A>(
 ): Value<A> =>
   value(
     placeholder,
-    expecting(expected)(
-      Schema.transformOrFail(Schema.String, to, {
-        strict: true,
-        decode: (text, _, ast) =>
-          Effect.flatMap(
-            read(text),
-            Option.match({
-              onNone: () => ParseResult.fail(new ParseResult.Type(ast, text)),
-              onSome: ParseResult.succeed
-            })
-          ),
-        encode: (value) => ParseResult.succeed(write(value))
-      })
-    )
+    () =>
+      expecting(expected)(
+        Schema.transformOrFail(Schema.String, to, {
+          strict: true,
+          decode: (text, _, ast) =>
+            Effect.flatMap(
+              read(text),
+              Option.match({
+                onNone: () => ParseResult.fail(new ParseResult.Type(ast, text)),
+                onSome: ParseResult.succeed
+              })
+            ),
+          encode: (value) => ParseResult.succeed(write(value))
+        })
+      )
   )
 
 /** A number of bytes. */
@@ -135,18 +142,19 @@ export const checked = (
 ): Value<string> =>
   value(
     placeholder,
-    Schema.String.pipe(
-      Schema.filter((text) => Option.getOrUndefined(problemOf(text)))
-    )
+    () =>
+      Schema.String.pipe(
+        Schema.filter((text) => Option.getOrUndefined(problemOf(text)))
+      )
   )
 
 /** The same, by a pattern. */
 export const like = (placeholder: string, expected: string, pattern: RegExp): Value<string> =>
-  value(placeholder, expecting(expected)(Schema.String.pipe(Schema.pattern(pattern))))
+  value(placeholder, () => expecting(expected)(Schema.String.pipe(Schema.pattern(pattern))))
 
 /** A text of which it is known what it looks like. */
 export const matching = <A extends string>(
   placeholder: string,
   expected: string,
   is: (text: string) => text is A
-): Value<A> => value(placeholder, expecting(expected)(Schema.String.pipe(Schema.filter(is))))
+): Value<A> => value(placeholder, () => expecting(expected)(Schema.String.pipe(Schema.filter(is))))

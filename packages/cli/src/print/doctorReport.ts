@@ -3,7 +3,7 @@ import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./exitCode.js"
 import * as Printable from "./printable.js"
-import { CheckId, type CheckReport, type Diagnosis } from "./schemas.js"
+import { CheckId, type CheckReport, type Diagnosis } from "./serviceSchemas.js"
 
 /** Some checks failed. Each failure was already printed. */
 export class ChecksFailed extends Schema.TaggedError<ChecksFailed>("@stevedore/cli/ChecksFailed")("ChecksFailed", {

@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { messageOf } from "./message.js"
 import * as Schemas from "./schemas.js"
+import type { Job } from "./serviceSchemas.js"
 
 const seconds = (duration: Duration.Duration): number | null =>
   Duration.isFinite(duration) ? Math.round(Duration.toMillis(duration)) / 1000 : null
@@ -123,13 +124,13 @@ export type Done = typeof Done.Type
 export const encodeDone = Schema.encodeSync(Done)
 
 /** How far a job of `bulk` is, in the terms of the package that runs it. */
-export type JobStatus = Omit<typeof Schemas.Job.Type, "type" | "name" | "left" | "calls" | "timeLeft"> & {
+export type JobStatus = Omit<typeof Job.Type, "type" | "name" | "left" | "calls" | "timeLeft"> & {
   readonly calls: { readonly left: number; readonly perMinute: Option.Option<number> }
   readonly timeLeft: Option.Option<Duration.Duration>
 }
 
 /** The line of a job. */
-export const job = (name: string, standing: JobStatus): typeof Schemas.Job.Type => ({
+export const job = (name: string, standing: JobStatus): typeof Job.Type => ({
   type: "job",
   name,
   ...standing,

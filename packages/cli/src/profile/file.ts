@@ -16,7 +16,7 @@ import * as EffectRecord from "effect/Record"
 import * as Schema from "effect/Schema"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { Output, type OutputFailed } from "../print/output.js"
-import type { ProfileReport } from "../print/schemas.js"
+import type { ProfileReport } from "../print/serviceSchemas.js"
 
 /** Not everything about the service could be found out. What is missing was already printed. */
 export class ProfileIncomplete

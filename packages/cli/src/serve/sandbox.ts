@@ -19,7 +19,7 @@ import { ProgramName } from "../options/commandWords.js"
 import { readFile } from "../options/inputFile.js"
 import { invalid, type InvalidInput } from "../options/invalidInput.js"
 import { Output } from "../print/output.js"
-import type { Listening } from "../print/schemas.js"
+import type { Listening } from "../print/serviceSchemas.js"
 import * as FaultFile from "./faultFile.js"
 import type { Trying as Options } from "./options.js"
 

@@ -20,7 +20,7 @@ import { invalid, type InvalidInput, setting } from "../options/invalidInput.js"
 import { levelOf } from "../options/shared.js"
 import { endingWell } from "../print/endings.js"
 import { loggedBy, Output, type OutputFailed } from "../print/output.js"
-import type { Serving } from "../print/schemas.js"
+import type { Serving } from "../print/serviceSchemas.js"
 import type * as Given from "./options.js"
 
 const ofDirectory = (program: string, api: string, token: string, profile: string): ReadonlyArray<string> => [

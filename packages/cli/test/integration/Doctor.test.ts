@@ -5,7 +5,7 @@ import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import { FaultScript, type SandboxOptions } from "@stevedore/testing"
 import { ConfigProvider, Deferred, Effect, Exit, Option, Redacted, Schema } from "effect"
 import * as Program from "../../src/line/program.js"
-import * as Schemas from "../../src/print/schemas.js"
+import * as Schemas from "../../src/print/serviceSchemas.js"
 import { type Environment, invoke, jsonLines, sinkOf } from "./invoke.js"
 
 const decode = Schema.decodeUnknownSync(Schema.Array(Schemas.DoctorReport), { onExcessProperty: "error" })

@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { RetryPolicy } from "@stevedore/core"
 import { Effect, Layer, Record, Schema } from "effect"
 import { tunnels } from "../../../testing/test/support/tunnels.js"
-import * as Schemas from "../../src/print/schemas.js"
+import * as Schemas from "../../src/print/serviceSchemas.js"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 
 const service = "http://files.test"

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import type { SandboxOptions } from "@stevedore/testing"
 import { Effect, Option, Redacted, Schema } from "effect"
-import { Job } from "../../src/print/schemas.js"
+import { Job } from "../../src/print/serviceSchemas.js"
 import { jsonLines } from "./invoke.js"
 
 /** A sandbox in this process, files for it, and the environment of commands that upload them. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as DoctorReport from "../../src/print/doctorReport.js"
 import * as Printable from "../../src/print/printable.js"
-import type { CheckReport } from "../../src/print/schemas.js"
+import type { CheckReport } from "../../src/print/serviceSchemas.js"
 
 describe("the lines of a check", () => {
   it("wrap lines to the terminal width without losing the remedy", () => {

@@ -33,7 +33,7 @@ describe.skipIf(process.platform === "win32")("privateDirectory", () => {
       for (const use of uses) {
         assert.isTrue(isReason("PermissionDenied")(yield* Effect.flip(use)))
       }
-      assert.deepStrictEqual(yield* directory.untouchedSince(".", Infinity), [])
+      assert.deepStrictEqual(yield* directory.untouchedSince(".", Infinity, () => true), [])
       assert.deepStrictEqual(yield* names(path), [".format", "file"])
       assert.strictEqual(yield* Effect.promise(() => Fs.readFile(join(path, "file"), "utf8")), "x")
     }).pipe(Effect.provide(NodeFileSystem.layer)))
