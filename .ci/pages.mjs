@@ -33,3 +33,26 @@ export const blocksOf = (page) => {
     line: text.slice(0, index).split("\n").length
   }))
 }
+
+const install = /^(?:RUN )?(npm (?:i|install) (?=.*[a-z]).*)$/
+
+/**
+ * What a page has a reader type: the lines of its shells, what a Dockerfile installs, and what its prose says to install, each
+ * without the comment at its end. `block` is the code that a line stands in.
+ *
+ * @param {string} page
+ * @returns {ReadonlyArray<{ line: string, at: number, block: string }>}
+ */
+export const linesOf = (page) => {
+  const blocks = blocksOf(page).filter(({ language }) => language === "sh" || language === "dockerfile")
+  const typed = blocks.flatMap(({ code, language, line: at }) =>
+    code.replaceAll(/\\\n\s*/g, "").split("\n")
+      .map((line) => language === "sh" ? line : install.exec(line)?.[1] ?? "")
+      .map((line) => ({ line: line.replace(/\s+# .*/, ""), at, block: code }))
+  )
+  const prose = readFileSync(`${root}/${page}`, "utf8").split("\n").flatMap((text, index) =>
+    [...text.matchAll(/`(npm install [^`]+)`/g)].map(([, line = ""]) => ({ line, at: index + 1, block: "" }))
+  )
+  return [...typed, ...prose].filter(({ line }) => line !== "")
+    .sort((one, other) => one.at - other.at)
+}

@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { packages } from "../../../.ci/packages.mjs"
-import { blocksOf, pages } from "../../../.ci/pages.mjs"
+import { blocksOf, linesOf, pages } from "../../../.ci/pages.mjs"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 
@@ -17,28 +17,6 @@ const named = (text: string, pattern: RegExp): ReadonlyArray<string> =>
 describe("the README", () => {
   it("has at most 10 kB", () => {
     assert.isAtMost(readFileSync(`${root}README.md`).byteLength, 10_000)
-  })
-})
-
-describe("pages that say how to make the packages in a clone", () => {
-  const manifestOf = (directory: string): { readonly dependencies?: Readonly<Record<string, string>> } =>
-    JSON.parse(readFileSync(`${root}packages/${directory}/package.json`, "utf8"))
-
-  // npm would look for the others in the registry
-  it("have each package packed that another one needs", () => {
-    const packing = [...pages, ".github/CONTRIBUTING.md"].flatMap((page) =>
-      blocksOf(page).map(({ code }) => code).filter((code) => /npm pack /.test(code))
-    )
-    assert.isAtLeast(packing.length, 2)
-    for (const code of packing) {
-      const packed = named(code, /-w packages\/(\w+)/g)
-      const needed = packed.flatMap((directory) =>
-        Object.keys(manifestOf(directory).dependencies ?? {}).flatMap((name) =>
-          /^@stevedore\/(.+)/.exec(name)?.[1] ?? []
-        )
-      )
-      assert.deepStrictEqual(needed.filter((name) => !packed.includes(name)), [])
-    }
   })
 })
 
@@ -91,6 +69,53 @@ describe("the page about promises", () => {
   })
 })
 
+describe("a link in a page", () => {
+  const all = [...pages, ...["ARCHITECTURE", "CONTRIBUTING", "SECURITY"].map((name) => `.github/${name}.md`)]
+
+  const textOf = (page: string): string => readFileSync(`${root}${page}`, "utf8").replaceAll(/^```[^]*?^```$/gm, "")
+
+  // as the site and GitHub name the headings
+  const anchorsOf = (page: string): ReadonlyArray<string> =>
+    named(textOf(page), /^#+ (.+)$/gm).map((title) =>
+      title.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, "").trim().replaceAll(" ", "-")
+    )
+
+  // of the site, a page is named without its ending, and from its root by a slash
+  const pageOf = (page: string, link: string): string | undefined => {
+    const from = link.startsWith("/") ? `file://${root}packages/docs${link}` : new URL(link, `file://${root}${page}`)
+    const path = link === "" ? `${root}${page}` : fileURLToPath(from)
+    return [`${path}.md`, `${path}/README.md`, `${path}/index.md`, path, path.replace("/docs/", "/docs/public/")]
+      .find((file) => existsSync(file))?.slice(root.length)
+  }
+
+  it("leads to a page that is there, and to a heading that it has", () => {
+    const links = all.flatMap((page) =>
+      named(textOf(page).replaceAll(/`[^`\n]*`/g, "code"), /\]\(([^)\s]+)\)/g)
+        .filter((link) => !/^(?:https?:|\/api\/|\/llms)/.test(link))
+        .map((link) => ({ page, link, parts: link.split("#") }))
+    )
+    assert.isAbove(links.length, 150)
+    const dead = links.filter(({ page, parts: [link = "", anchor] }) => {
+      const there = pageOf(page, link)
+      return there === undefined || anchor !== undefined && !anchorsOf(there).includes(anchor)
+    })
+    assert.deepStrictEqual(dead.map(({ link, page }) => `${page}: ${link}`), [])
+  })
+})
+
+describe("versions that the README names", () => {
+  const manifest = (path: string) => JSON.parse(readFileSync(`${root}${path}package.json`, "utf8"))
+  const text = readFileSync(`${root}README.md`, "utf8")
+
+  it("are those of the packages", () => {
+    const { engines, peerDependencies, version } = manifest("packages/core/")
+    const peer = (name: string): string => peerDependencies[name].replace(/\.0$/, "")
+    assert.include(text, `(\`effect\` ${peer("effect")}, \`@effect/platform\` ${peer("@effect/platform")})`)
+    assert.include(text, `Node ${engines.node.replace(/^>=|\.0$/g, "")} or later`)
+    for (const [, named] of text.matchAll(/\bversion, (\d\S*),/g)) assert.strictEqual(named, version)
+  })
+})
+
 describe("a table in a page", () => {
   it("has a name for each column", () => {
     const unnamed = pages.flatMap((page) =>
@@ -126,11 +151,7 @@ describe("code in a page", () => {
 })
 
 describe("what a reader types", () => {
-  const lines = pages.flatMap((page) =>
-    blocksOf(page).filter(({ language }) => language === "sh").flatMap(({ code }) =>
-      code.replaceAll(/\\\n\s*/g, "").split("\n").map((line) => ({ page, line }))
-    )
-  )
+  const lines = pages.flatMap((page) => linesOf(page).map(({ line }) => ({ page, line })))
 
   const Versions = Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), {
     default: () => ({})
@@ -155,7 +176,9 @@ describe("what a reader types", () => {
   const neededOn4 = versionsIn([`${root}packages/effect4/line/package.json`])
 
   it("installs of Effect the line that the packages are written for: the latest is another", () => {
-    const installed = lines.filter(({ line }) => /^npm (?:i|install) /.test(line)).flatMap(({ line, page }) =>
+    const installed = lines.filter(({ line }) => /^npm (?:i|install) (?!effect$)/.test(line)).flatMap((
+      { line, page }
+    ) =>
       line.split(" ").filter((word) => /^(?:effect|@effect\/[^@]+)(?:@|$)/.test(word)).map((word) => ({
         page,
         word,
@@ -164,7 +187,7 @@ describe("what a reader types", () => {
     )
     assert.isAbove(installed.length, 10)
     const isOfTheLine = ({ versions, word }: typeof installed[number]): boolean => {
-      const [, name = "", version = ""] = /^(@?[^@]+)@(.+)$/.exec(word) ?? []
+      const [, name = "", version = ""] = /^(@?[^@]+)@~?(.+)$/.exec(word) ?? []
       return versions.get(name)?.replace("^", "").startsWith(`${version}.`) === true
     }
     assert.deepStrictEqual(installed.filter((one) => !isOfTheLine(one)), [])

@@ -1,0 +1,117 @@
+// What a rehearsal expects of the lines and the programs that pages have.
+import { readFileSync } from "node:fs"
+import { dirname, resolve } from "node:path"
+import { root } from "./packages.mjs"
+
+/**
+ * @typedef {object} Outcome
+ * @property {number} [status] its exit code; without one it has to say that it listens, and is ended then
+ * @property {RegExp} says
+ * @property {string} [more] words that let two of it run at once
+ */
+
+/** Of a line by npx, the first that fits. @type {ReadonlyArray<readonly [line: RegExp, outcome: Outcome]>} */
+export const outcomes = [
+  [/cli sandbox$/, { says: /^\{.*"api"/m, more: "--port 0 --storage-port 0 --projects 3 --json" }],
+  [/cli serve$/, { says: /^\{.*"listening"/m, more: "--port 0 --json" }],
+  // what only the reader has: a bucket, a database and their secrets
+  [/cli serve --host/, { status: 2, says: /cannot read the file \/run\/secrets\/database/ }],
+  [/cli bucket setup/, { status: 2, says: /STEVEDORE_SERVE_S3_ACCESS_KEY_ID/ }],
+  [/cli bulk start .* --mount/, { status: 1, says: /db\.internal/ }],
+  [/cli bulk (?:run|status) .*--database-env/, { status: 1, says: /db\.internal/ }],
+  [/cli bulk start/, { status: 0, says: /archive-2026/ }],
+  [/cli token create/, { status: 0, says: /\S/ }],
+  [/cli token list/, { status: 0, says: /acme/ }],
+  [/cli token revoke/, { status: 2, says: /1kf00nQk9yfWKfsTDni8aO/ }],
+  [/cli upload/, { status: 0, says: /./ }],
+  [/cli doctor/, { status: 0, says: /./ }],
+  [/^npx tsx main\.ts$/, { says: /Listening/ }],
+  [/^npx vite page$/, { says: /http:\/\/localhost:/ }],
+  [/^npx vitest run$/, { status: 0, says: /passed/ }]
+]
+
+const runs = "const { NodeRuntime: Rehearsed } = await import(\"@effect/platform-node\")\n" +
+  "const { Effect: Each, Stream: Items } = await import(\"effect\")\n" +
+  "const { NodeStevedore: Service } = await import(\"@stevedore/node\")\n"
+
+const run = (/** @type {string} */ effect) =>
+  `${runs}await Each.runPromise(${effect}.pipe(Each.provide(Service.layerConfig())))\nconsole.log("ended")\n`
+
+// asks as a page does that this service has never seen, of an app that was mounted at /api
+const asked = (/** @type {string} */ response) =>
+  `const answer = ${response}\nif (answer.status !== 404) throw answer.status\n` +
+  "console.log(\"ended\")\nprocess.exit()\n"
+
+/**
+ * @typedef {object} Program
+ * @property {string} [after] what runs what it defines; without it the program runs by itself
+ * @property {string} [file] its name, where a command asks for one
+ * @property {RegExp} says what it prints
+ */
+
+const uploads = { file: "upload.mjs", says: /interview\.mp4 is \w{22}/ }
+
+const answers = {
+  after: asked("await new Promise((done, fail) => done(handler(new Request(\"http://localhost/api/nothing\"))))"),
+  says: /ended/
+}
+
+/** The programs of a page, in its order. @type {Readonly<Record<string, ReadonlyArray<Program>>>} */
+export const programs = {
+  "README.md": [
+    uploads,
+    { after: run("folder"), says: /one\.wav is \w{22}/ },
+    { after: run("Each.zipRight(saved, Items.runDrain(titles))"), says: /ended/ },
+    { file: "notes.test.mjs", says: /1 passed/ },
+    {
+      after: "const { HttpApp } = await import(\"@effect/platform\")\n" +
+        "const { NodeStevedore } = await import(\"@stevedore/node\")\n" +
+        "const { handler } = HttpApp.toWebHandlerLayer(app, NodeStevedore.layerConfig())\n" +
+        asked("await handler(new Request(\"http://localhost/nothing\"))"),
+      says: /ended/
+    }
+  ],
+  "packages/docs/getting-started.md": [
+    uploads,
+    {
+      after: run("Each.all([saved, Items.runDrain(firstKilobyte), processed, Items.runDrain(titles)])"),
+      says: /ended/
+    },
+    {
+      // a server that listens may not have its routes yet, and then never answers
+      after:
+        "const tried = (left) => fetch(\"http://127.0.0.1:8080/api/nothing\", { signal: AbortSignal.timeout(500) })\n" +
+        "  .catch((error) => left === 0 ? Promise.reject(error) : tried(left - 1))\n" +
+        asked("await new Promise((resolve) => setTimeout(resolve, 500)).then(() => tried(20))"),
+      says: /ended/
+    },
+    {
+      after:
+        "const { createServer } = await import(\"node:http\")\nconst server = createServer(handler).listen(0, \"127.0.0.1\")\n" +
+        "await new Promise((resolve) => server.once(\"listening\", resolve))\n" +
+        asked("await fetch(`http://127.0.0.1:${server.address().port}/nothing`)"),
+      says: /ended/
+    },
+    answers,
+    // a page's: that it loads is all that Node can say of it
+    { after: "console.log(typeof upload)\n", says: /function/ },
+    { file: "notes.test.mjs", says: /1 passed/ },
+    {
+      after:
+        `${runs}console.log(await Each.runPromise(Each.flatMap(Minutes, (minutes) => minutes.archive("notes.txt", "hello")).pipe(Each.provide(Live))))\n`,
+      says: /^\w{22}/m
+    }
+  ],
+  "packages/docs/guide/effect-versions.md": [{ says: /\S/ }, { says: /\S/ }, { says: /\S/ }]
+}
+
+/**
+ * The code of a page's programs, whether it stands there or is included from a file.
+ *
+ * @param {string} page
+ * @returns {ReadonlyArray<string>}
+ */
+export const programsOf = (page) =>
+  [...readFileSync(`${root}/${page}`, "utf8").matchAll(/^```ts\n([^]*?)^```$|^<<< (\S+\.ts)$/gm)].map(
+    ([, code, file = ""]) => code ?? readFileSync(resolve(`${root}/${dirname(page)}`, file), "utf8")
+  )
