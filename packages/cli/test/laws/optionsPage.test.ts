@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
 import { expect } from "vitest"
 import { commands } from "../../src/line/commands.js"
 import * as RootHelp from "../../src/line/programHelp.js"
 import * as Command from "../../src/options/command.js"
 import type { Entry } from "../../src/options/parameter.js"
+import * as ExitCode from "../../src/print/exitCode.js"
 
 const cell = (text: string): string => text.replace(/[|<>*]/g, "\\$&")
 
@@ -57,5 +59,41 @@ describe("the options of the guide", () => {
   it("are those of the command", async () => {
     assert.isAbove(elsewhere.size, 20)
     await expect(page).toMatchFileSnapshot("../../../docs/reference/command-options.md")
+  })
+})
+
+const textOf = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8")
+
+const guide = "docs/guide/command-line.md"
+
+const agents = "cli/AGENTS.md"
+
+/** The first word of each code in a text. */
+const namesIn = (text = ""): ReadonlyArray<string> => [...text.matchAll(/`(\w+)[^`]*`/g)].map(([, name = ""]) => name)
+
+describe("pages that say which commands there are", () => {
+  const all = commands.map(({ name }) => name)
+
+  it.each([guide, "cli/README.md"])("%s names each of them", (file) => {
+    const [table = ""] = /^\| command \| does \|\n(?:\|.*\n)+/m.exec(textOf(file)) ?? []
+    const named = namesIn(table.replaceAll(/^\|([^|]*)\|.*$/gm, "$1"))
+    assert.deepStrictEqual(all.filter((name) => name !== "help" && !named.includes(name)), [])
+  })
+
+  it("what agents read names each of them, and no other", () => {
+    const [, list] = /^The command `stevedore`: ([^]*?`help`)/m.exec(textOf(agents)) ?? []
+    assert.deepStrictEqual(namesIn(list).toSorted(), all.toSorted())
+  })
+})
+
+describe("pages that say the exit codes", () => {
+  const { failed, hungUp, interrupted, ok, unauthorized, usage } = ExitCode
+  const all = [ok, failed, usage, unauthorized, hungUp, interrupted]
+
+  it("have each of them, and no other", () => {
+    const table = textOf(guide).split("## Exit codes")[1]?.split("\n## ")[0] ?? ""
+    assert.deepStrictEqual([...table.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code)), all)
+    const sentence = /Exit codes: [^]*?\./.exec(textOf(agents))?.[0] ?? ""
+    assert.deepStrictEqual([...sentence.matchAll(/\d+/g)].map(([code]) => Number(code)), all)
   })
 })
