@@ -91,6 +91,25 @@ const obligations = [
   ]))
 ]
 
+/** What the README says of the sizes of each package. @type {ReadonlyMap<string, ReadonlyArray<number>>} */
+const saidSizes = new Map(
+  readFileSync(`${root}/README.md`, "utf8").split("\n").map((row) => [
+    /^\| \[`([^`]+)`\]/.exec(row)?.[1] ?? "",
+    [...row.matchAll(/([\d.]+) (k|M)B/g)].map(([, size, unit]) => Number(size) * (unit === "k" ? 1e3 : 1e6))
+  ])
+)
+
+/** Packed and unpacked, in bytes. @param {string} path @returns {ReadonlyArray<number>} */
+const sizesOf = (path) => {
+  const { stdout } = spawnSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: path,
+    encoding: "utf8",
+    shell: process.platform === "win32"
+  })
+  const [{ size, unpackedSize }] = Object.values(JSON.parse(stdout))
+  return [size, unpackedSize]
+}
+
 for (const { name: named, path, published } of [...packages, ...packagesForEffect4]) {
   if (!published) continue
   const manifest = JSON.parse(readFileSync(`${path}/package.json`, "utf8"))
@@ -111,6 +130,12 @@ for (const { name: named, path, published } of [...packages, ...packagesForEffec
   const hidden = unnameable(path)
   failures += hidden.length
   for (const type of hidden) console.log(`FAIL ${name}: no program can name ${type}`)
+  if (!isForEffect4(manifest)) {
+    const [is, said = []] = [sizesOf(path), saidSizes.get(named)]
+    const isTrue = is.every((bytes, index) => Math.abs((said[index] ?? 0) - bytes) < bytes / 20)
+    console.log(`${isTrue ? "ok  " : "FAIL"} ${name}: the README says its sizes, ${is.join(" and ")} bytes, within 5 %`)
+    if (!isTrue) failures++
+  }
   run(`${name}: publint`, "publint", ["run", "--strict", path])
   run(`${name}: attw`, "attw", [
     "--pack",
