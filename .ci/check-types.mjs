@@ -1,10 +1,11 @@
 // Type-checks everything as one program, with Effect's own diagnostics: src, tests, these scripts, and every ts block of the
 // READMEs and the documentation as a user's program that imports src. A block becomes a file whose line numbers are those
-// of its page; one that begins with its name in a comment can be imported by the others of the page.
+// of its page; one that begins with its name in a comment can be imported by the others of the page. So is every program of a
+// version that is out, but for those that the changelog of a later one says how to change.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { root } from "./packages.mjs"
-import { blocksOf, pages } from "./pages.mjs"
+import { blocksOf, pages, upgradePages } from "./pages.mjs"
 
 const folder = `${root}/.cache/readmes`
 rmSync(folder, { recursive: true, force: true })
@@ -12,11 +13,11 @@ rmSync(folder, { recursive: true, force: true })
 /** @type {Map<string, string>} from the extracted file to its page */
 const origins = new Map()
 
-for (const page of pages) {
+for (const page of [...pages, ...upgradePages]) {
   const directory = page.replaceAll("/", "-").replace(/\.md$/, "")
   mkdirSync(`${folder}/${directory}`, { recursive: true })
-  for (const { code, language, line } of blocksOf(page)) {
-    if (!["ts", "tsx", "typescript"].includes(language)) continue
+  for (const { code, language, line, more } of blocksOf(page)) {
+    if (!["ts", "tsx", "typescript"].includes(language) || more.startsWith("until ")) continue
     const named = /^\/\/ ([\w.-]+\.tsx?)\n/.exec(code)?.[1]
     const name = `${directory}/${named ?? `line-${line}.${language === "tsx" ? "tsx" : "ts"}`}`
     writeFileSync(`${folder}/${name}`, "\n".repeat(line) + code)

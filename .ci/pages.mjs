@@ -19,19 +19,27 @@ export const pages = [
     .map((path) => `${documentation}/${path}`)
 ]
 
+const upgrades = "packages/examples/upgrades"
+
+/** Programs of versions that are out: what compiles there compiles here. */
+export const upgradePages = readdirSync(`${root}/${upgrades}`).sort().map((page) => `${upgrades}/${page}`)
+
 /**
- * The fenced blocks of a page. `line` is the one that opens the fence, counted from 1.
+ * The fenced blocks of a page. `line` is the one that opens the fence, counted from 1; `more` is what it says besides the language.
  *
  * @param {string} page
- * @returns {ReadonlyArray<{ language: string, code: string, line: number }>}
+ * @returns {ReadonlyArray<{ language: string, more: string, code: string, line: number }>}
  */
 export const blocksOf = (page) => {
   const text = readFileSync(`${root}/${page}`, "utf8")
-  return [...text.matchAll(/^```([a-z]+)[^\n]*\n([^]*?)^```$/gm)].map(({ 1: language = "", 2: code = "", index }) => ({
-    language,
-    code,
-    line: text.slice(0, index).split("\n").length
-  }))
+  return [...text.matchAll(/^```([a-z]+)([^\n]*)\n([^]*?)^```$/gm)].map(
+    ({ 1: language = "", 2: more = "", 3: code = "", index }) => ({
+      language,
+      more: more.trim(),
+      code,
+      line: text.slice(0, index).split("\n").length
+    })
+  )
 }
 
 const install = /^(?:RUN )?(npm (?:i|install) (?=.*[a-z]).*)$/

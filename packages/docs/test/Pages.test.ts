@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FaultRule, FaultScript, SandboxReport } from "@stevedore/testing"
 import { Schema } from "effect"
+import { createHash } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { packages } from "../../../.ci/packages.mjs"
-import { blocksOf, linesOf, pages } from "../../../.ci/pages.mjs"
+import { blocksOf, linesOf, pages, upgradePages } from "../../../.ci/pages.mjs"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 
@@ -113,6 +114,31 @@ describe("versions that the README names", () => {
     assert.include(text, `(\`effect\` ${peer("effect")}, \`@effect/platform\` ${peer("@effect/platform")})`)
     assert.include(text, `Node ${engines.node.replace(/^>=|\.0$/g, "")} or later`)
     for (const [, named] of text.matchAll(/\bversion, (\d\S*),/g)) assert.strictEqual(named, version)
+  })
+})
+
+describe("programs of a version that is out", () => {
+  // `npm run check -- types` compiles them
+  const digests: Readonly<Record<string, string>> = {
+    "0.1.0": "03de294c0a7a8b87"
+  }
+
+  const changelogs = packages.filter(({ published }) => published)
+    .map(({ path }) => readFileSync(`${path}/CHANGELOG.md`, "utf8"))
+
+  it.each(upgradePages)("%s is as it was", (page) => {
+    const code = blocksOf(page).map((block) => block.code).join("\n")
+    const version = /([\d.]+)\.md$/.exec(page)?.[1] ?? ""
+    assert.strictEqual(createHash("sha256").update(code).digest("hex").slice(0, 16), digests[version])
+  })
+
+  it("that compile no longer have a line in the changelog that says what to write instead", () => {
+    const until = upgradePages.flatMap((page) => blocksOf(page).map(({ more }) => more)).filter((more) => more !== "")
+    const untold = until.filter((more) => {
+      const [, version = "?"] = /^until (\d+\.\d+\.\d+)$/.exec(more) ?? []
+      return !changelogs.some((text) => /instead of/i.test(text.split(`## ${version}\n`)[1]?.split("\n## ")[0] ?? ""))
+    })
+    assert.deepStrictEqual(untold, [])
   })
 })
 
