@@ -1,5 +1,5 @@
 // What a rehearsal expects of the lines and the programs that pages have.
-import { readFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { root } from "./packages.mjs"
 
@@ -30,79 +30,75 @@ export const outcomes = [
   [/^npx vitest run$/, { status: 0, says: /passed/ }]
 ]
 
-const runs = "const { NodeRuntime: Rehearsed } = await import(\"@effect/platform-node\")\n" +
-  "const { Effect: Each, Stream: Items } = await import(\"effect\")\n" +
-  "const { NodeStevedore: Service } = await import(\"@stevedore/node\")\n"
-
-const run = (/** @type {string} */ effect) =>
-  `${runs}await Each.runPromise(${effect}.pipe(Each.provide(Service.layerConfig())))\nconsole.log("ended")\n`
-
-// asks as a page does that this service has never seen, of an app that was mounted at /api
-const asked = (/** @type {string} */ response) =>
-  `const answer = ${response}\nif (answer.status !== 404) throw answer.status\n` +
-  "console.log(\"ended\")\nprocess.exit()\n"
-
 /**
  * @typedef {object} Program
  * @property {string} [after] what runs what it defines; without it the program runs by itself
  * @property {string} [file] its name, where a command asks for one
- * @property {RegExp} says what it prints
+ * @property {RegExp} [says] what it prints, if not that it has ended
  */
+
+const modules = `const { Effect: E, Stream: S } = await import("effect")
+const { NodeStevedore: N } = await import("@stevedore/node")
+`
+
+const run = (/** @type {string} */ effect) =>
+  `${modules}await E.runPromise(${effect}.pipe(E.provide(N.layerConfig())))\nconsole.log("ended")\n`
+
+// asks as a page does for what this service has never seen, and is told so
+const asked = (/** @type {string} */ response) =>
+  `const answer = ${response}\nif (answer.status !== 404) throw answer.status\nconsole.log("ended")\nprocess.exit()\n`
+
+const handled = (/** @type {string} */ path) => asked(`await handler(new Request("http://localhost${path}"))`)
 
 const uploads = { file: "upload.mjs", says: /interview\.mp4 is \w{22}/ }
 
-const answers = {
-  after: asked("await new Promise((done, fail) => done(handler(new Request(\"http://localhost/api/nothing\"))))"),
-  says: /ended/
-}
+const tests = { file: "notes.test.mjs", says: /1 passed/ }
 
 /** The programs of a page, in its order. @type {Readonly<Record<string, ReadonlyArray<Program>>>} */
 export const programs = {
   "README.md": [
     uploads,
     { after: run("folder"), says: /one\.wav is \w{22}/ },
-    { after: run("Each.zipRight(saved, Items.runDrain(titles))"), says: /ended/ },
-    { file: "notes.test.mjs", says: /1 passed/ },
+    { after: run("E.zipRight(saved, S.runDrain(titles))") },
+    tests,
     {
-      after: "const { HttpApp } = await import(\"@effect/platform\")\n" +
-        "const { NodeStevedore } = await import(\"@stevedore/node\")\n" +
-        "const { handler } = HttpApp.toWebHandlerLayer(app, NodeStevedore.layerConfig())\n" +
-        asked("await handler(new Request(\"http://localhost/nothing\"))"),
-      says: /ended/
+      after: `${modules}const { HttpApp } = await import("@effect/platform")
+        const { handler } = HttpApp.toWebHandlerLayer(app, N.layerConfig())\n${handled("/nothing")}`
     }
   ],
   "packages/docs/getting-started.md": [
     uploads,
-    {
-      after: run("Each.all([saved, Items.runDrain(firstKilobyte), processed, Items.runDrain(titles)])"),
-      says: /ended/
-    },
+    { after: run("E.all([saved, S.runDrain(firstKilobyte), processed, S.runDrain(titles)])") },
     {
       // a server that listens may not have its routes yet, and then never answers
-      after:
-        "const tried = (left) => fetch(\"http://127.0.0.1:8080/api/nothing\", { signal: AbortSignal.timeout(500) })\n" +
-        "  .catch((error) => left === 0 ? Promise.reject(error) : tried(left - 1))\n" +
-        asked("await new Promise((resolve) => setTimeout(resolve, 500)).then(() => tried(20))"),
-      says: /ended/
+      after: `const tried = (left) => fetch("http://127.0.0.1:8080/api/nothing", { signal: AbortSignal.timeout(500) })
+          .catch((error) => left === 0 ? Promise.reject(error) : tried(left - 1))
+        ${asked("await new Promise((resolve) => setTimeout(resolve, 500)).then(() => tried(20))")}`
     },
     {
-      after:
-        "const { createServer } = await import(\"node:http\")\nconst server = createServer(handler).listen(0, \"127.0.0.1\")\n" +
-        "await new Promise((resolve) => server.once(\"listening\", resolve))\n" +
-        asked("await fetch(`http://127.0.0.1:${server.address().port}/nothing`)"),
-      says: /ended/
+      after: `const { createServer } = await import("node:http")
+        const server = createServer(handler).listen(0, "127.0.0.1")
+        await new Promise((resolve) => server.once("listening", resolve))
+        ${asked("await fetch(`http://127.0.0.1:${server.address().port}/nothing`)")}`
     },
-    answers,
+    { after: handled("/api/nothing") },
     // a page's: that it loads is all that Node can say of it
     { after: "console.log(typeof upload)\n", says: /function/ },
-    { file: "notes.test.mjs", says: /1 passed/ },
+    tests,
     {
-      after:
-        `${runs}console.log(await Each.runPromise(Each.flatMap(Minutes, (minutes) => minutes.archive("notes.txt", "hello")).pipe(Each.provide(Live))))\n`,
+      after: `${modules}const archived = E.flatMap(Minutes, (minutes) => minutes.archive("notes.txt", "hello"))
+        console.log(await E.runPromise(E.provide(archived, Live)))`,
       says: /^\w{22}/m
     }
   ],
   "packages/docs/guide/effect-versions.md": [{ says: /\S/ }, { says: /\S/ }, { says: /\S/ }]
+}
+
+/** What the lines and programs of a page upload. @param {string} place */
+export const writeFiles = (place) => {
+  mkdirSync(`${place}/interviews`, { recursive: true })
+  writeFileSync(`${place}/interview.mp4`, new Uint8Array(12_000_000).map((_, index) => (index * 7) % 251))
+  for (const name of ["one", "two"]) writeFileSync(`${place}/interviews/${name}.wav`, name)
 }
 
 /**

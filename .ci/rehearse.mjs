@@ -1,7 +1,7 @@
-// What a user does on the first day, before anybody does: the packages that were built are published to a registry on the loopback,
+// What a user does on the first day, before anybody does: the packages of both lines are published to a registry on the loopback,
 // as a release publishes them, and every line of the README, the guides and the packages that installs or runs something is run
-// against it, in an empty folder. Words name the pages to be read: `npm run rehearse -- README.md`.
-import { spawn, spawnSync } from "node:child_process"
+// against it, in an empty folder; then the same beside a later Effect. Words name pages: `npm run rehearse -- README.md`.
+import { spawn } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { createInterface } from "node:readline"
@@ -9,27 +9,17 @@ import ts from "typescript"
 import { freePort } from "./free-port.mjs"
 import { packages, packagesForEffect4, root } from "./packages.mjs"
 import { linesOf, pages as allPages } from "./pages.mjs"
-import { start } from "./registry.mjs"
-import { outcomes, programs, programsOf } from "./rehearsal.mjs"
+import { repository, start } from "./registry.mjs"
+import { outcomes, programs, programsOf, writeFiles } from "./rehearsal.mjs"
 
-/** @typedef {{ where: string, what: string, seconds: number, outcome: string, failed: boolean }} Row */
-
-const readmesForEffect4 = packagesForEffect4.map(({ path }) => `${path.slice(root.length + 1)}/README.md`)
 const wishes = process.argv.slice(2)
-const pages = [...allPages, ...readmesForEffect4]
+const pages = [...allPages, ...packagesForEffect4.map(({ path }) => `${path.slice(root.length + 1)}/README.md`)]
   .filter((page) => wishes.length === 0 || wishes.some((wish) => page === wish || page.endsWith(`/${wish}`)))
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 const nodeForEffect4 = major > 22 || major === 22 && minor >= 19
   ? process.execPath
   : `${root}/.cache/effect4/node_modules/node-${process.platform}-${process.arch}/bin/node`
-
-const published = [...packages, ...packagesForEffect4].filter((one) => one.published)
-const unbuilt = published.find(({ path }) => !existsSync(`${path}/dist`))
-if (unbuilt !== undefined || packagesForEffect4.length === 0) {
-  console.error("The packages of both lines have to be built before: npm run build && npm run build:effect4")
-  process.exit(1)
-}
 
 const folder = mkdtempSync(`${tmpdir()}/stevedore-rehearsal-`)
 const registry = await start(folder)
@@ -47,7 +37,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
   })
 }
 
-/** @type {Array<Row>} */
+/** @type {Array<{ where: string, what: string, seconds: number, outcome: string, failed: boolean }>} */
 const rows = []
 let projects = 0
 
@@ -61,10 +51,10 @@ const emptyFolder = () => {
 const row = async (where, what, run) => {
   const began = performance.now()
   const [outcome, failed] = await run().then((told) => [told, false], ({ message }) => [`FAIL ${message}`, true])
-  const done = { where, what, seconds: (performance.now() - began) / 1000, outcome, failed }
-  rows.push(done)
+  const seconds = (performance.now() - began) / 1000
+  rows.push({ where, what, seconds, outcome, failed })
   console.log(
-    `${done.seconds.toFixed(1).padStart(6)} s  ${where}: ${what}\n          ${outcome.replaceAll("\n", "\n          ")}`
+    `${seconds.toFixed(1).padStart(6)} s  ${where}: ${what}\n          ${outcome.replaceAll("\n", "\n          ")}`
   )
 }
 
@@ -87,7 +77,6 @@ const shell = (project, line, listens = undefined) =>
     })
     const closed = new Promise((done) => child.once("close", done))
     running.add(child)
-    child.once("close", () => running.delete(child))
     const end = async () => {
       if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGTERM")
       await closed
@@ -103,84 +92,56 @@ const shell = (project, line, listens = undefined) =>
       })
     }
     child.once("close", (status) => {
+      running.delete(child)
       clearTimeout(late)
       resolve({ status, said, first: "", end })
     })
   })
 
-const troubles = /ERESOLVE|ERR_PNPM|peer dep|unmet|missing peer|Could not resolve/i
+/** @param {import("./rehearsal.mjs").Outcome} outcome @param {{ status: number | null, said: string }} ended */
+const judged = ({ says, status }, { said, status: ended }) => {
+  if (ended !== (status ?? null) || !says.test(said)) throw new Error(`exit ${ended}\n${said.trim()}`)
+  if (status === undefined) return "listens"
+  return status === 0 ? "runs" : `refuses with ${status}, as expected without what it names`
+}
+
+const isElsewhere = /--global|--prefix|\.\.\/stevedore/
+
+const isInstall = (/** @type {string} */ line) => /^npm (?:i|install) /.test(line)
 
 /** @param {string} project @param {string} line */
 const install = async (project, line) => {
   const { said, status } = await shell(project, line)
-  if (status !== 0 || troubles.test(said)) throw new Error(`exit ${status}\n${said.trim()}`)
-  if (!line.startsWith("npm ")) return "installs"
-  const place = /--global|--prefix \S+/.exec(line)?.[0] ?? ""
-  const tree = await shell(project, `npm ls --all --loglevel=error ${place}`)
-  if (tree.status !== 0) throw new Error(`a peer is missing or another\n${tree.said.trim()}`)
+  const isTroubled = /ERESOLVE|ERR_PNPM|peer dep|unmet|missing peer|Could not resolve/i.test(said)
+  if (status !== 0 || isTroubled) throw new Error(`exit ${status}\n${said.trim()}`)
+  if (line.startsWith("npm ")) {
+    const place = /--global|--prefix \S+/.exec(line)?.[0] ?? ""
+    const tree = await shell(project, `npm ls --all --loglevel=error ${place}`)
+    if (tree.status !== 0) throw new Error(`a peer is missing or another\n${tree.said.trim()}`)
+  }
   return "installs"
 }
 
-const isInstall = (/** @type {string} */ line) => /^npm (?:i|install) /.test(line)
-
 /**
- * Installs each line of those pages in an empty folder of its own.
+ * Installs each line of the pages in an empty folder of its own.
  *
  * @param {string} how
  * @param {(line: string) => string} spelled
- * @param {(page: string, line: string) => boolean} [those]
+ * @param {(page: string, line: string) => boolean} those
  */
-const rehearseInstalls = async (how, spelled, those = () => true) => {
-  /** @type {Map<string, Array<string>>} */
-  const found = new Map()
-  for (const page of pages) {
-    for (const { at, line } of linesOf(page)) {
-      if (isInstall(line) && those(page, line)) found.set(line, [...found.get(line) ?? [], `${page}:${at}`])
-    }
-  }
-  const queue = [...found]
+const rehearseInstalls = async (how, spelled, those) => {
+  const lines = pages.flatMap((page) => linesOf(page).map(({ at, line }) => ({ page, at, line })))
+    .filter(({ line, page }) => isInstall(line) && those(page, line))
+  // the first of those that say the same
+  const queue = lines.filter(({ line }, index) => lines.findIndex((one) => one.line === line) === index)
   const lane = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const [line, [where = "", ...others]] = next
-      const places = others.length === 0 ? where : `${where} and ${others.length} more`
-      await row(places, `${spelled(line)}${how}`, () => install(emptyFolder(), spelled(line)))
+      const { at, line, page } = next
+      await row(`${page}:${at}`, `${spelled(line)}${how}`, () => install(emptyFolder(), spelled(line)))
     }
   }
   // npm waits for the network half of its time
   await Promise.all([lane(), lane()])
-}
-
-/** What the lines and programs of a page upload. @param {string} place */
-const writeFiles = (place) => {
-  mkdirSync(`${place}/interviews`, { recursive: true })
-  writeFileSync(`${place}/interview.mp4`, new Uint8Array(12_000_000).map((_, index) => (index * 7) % 251))
-  for (const name of ["one", "two"]) writeFileSync(`${place}/interviews/${name}.wav`, name)
-}
-
-/** A project of a reader of a page. @param {string} page */
-const projectOf = async (page) => {
-  const project = emptyFolder()
-  writeFileSync(`${project}/package.json`, JSON.stringify({ private: true, type: "module" }))
-  writeFiles(project)
-  if (page.endsWith("/tutorial.md")) {
-    const port = String(await freePort())
-    cpSync(`${root}/packages/examples/archive`, project, { recursive: true })
-    for (const file of ["main.ts", "page/vite.config.ts"]) {
-      const text = readFileSync(`${project}/${file}`, "utf8")
-      writeFileSync(`${project}/${file}`, text.replaceAll("8080", port))
-    }
-  }
-  return project
-}
-
-/** @param {import("./rehearsal.mjs").Outcome} outcome @param {{ status: number | null, said: string }} ended */
-const judged = ({ says, status }, { said, status: ended }) => {
-  if (ended !== (status ?? null) || !says.test(said)) throw new Error(`exit ${ended}\n${said.trim()}`)
-  return status === undefined
-    ? "listens"
-    : status === 0
-    ? "runs"
-    : `refuses with ${status}, as expected without what it names`
 }
 
 /**
@@ -194,17 +155,15 @@ const rehearsePrograms = async (page, project, { exported, file: id }) => {
   const expected = programs[page] ?? []
   const found = programsOf(page)
   const node = page.endsWith("/effect-versions.md") ? nodeForEffect4 : process.execPath
-  for (const [index, { after = "", file = "program.mjs", says }] of expected.entries()) {
+  for (const [index, { after = "", file = "program.mjs", says = /ended/ }] of expected.entries()) {
     await row(page, `program ${index + 1} of ${found.length}`, async () => {
       if (found.length !== expected.length) throw new Error(`.ci/rehearsal.mjs knows ${expected.length} programs`)
       const place = `${project}/program-${index + 1}`
       const { outputText } = ts.transpileModule(found[index] ?? "", {
         compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 }
       })
-      const code = `${outputText}\n${after}`.replaceAll("8080", String(await freePort())).replaceAll(
-        "1kf00nQk9yfWKfsTDni8aO",
-        id
-      )
+      const code = `${outputText}\n${after}`.replaceAll("8080", String(await freePort()))
+        .replaceAll("1kf00nQk9yfWKfsTDni8aO", id)
       mkdirSync(place)
       // a download replaces no file
       if (!/NodeDownloads\.toFile\([^)]*"interview\.mp4"/.test(code)) writeFiles(place)
@@ -215,14 +174,23 @@ const rehearsePrograms = async (page, project, { exported, file: id }) => {
   }
 }
 
-/** @param {string} page @param {Service} service */
+/** What a reader of a page does in one project, from its top to its end. @param {string} page @param {Service} service */
 const rehearsePage = async (page, service) => {
   const lines = linesOf(page)
   if (programs[page] === undefined && !lines.some(({ line }) => line.startsWith("npx "))) return
+  const project = emptyFolder()
+  writeFileSync(`${project}/package.json`, JSON.stringify({ private: true, type: "module" }))
+  writeFiles(project)
+  if (page.endsWith("/tutorial.md")) {
+    const port = String(await freePort())
+    cpSync(`${root}/packages/examples/archive`, project, { recursive: true })
+    for (const file of ["main.ts", "page/vite.config.ts"]) {
+      writeFileSync(`${project}/${file}`, readFileSync(`${project}/${file}`, "utf8").replaceAll("8080", port))
+    }
+  }
   const isOn4 = page.endsWith("/effect-versions.md")
-  const project = await projectOf(page)
   for (const { at, block, line } of lines) {
-    const isHere = isInstall(line) && !/--global|--prefix|\.\.\/stevedore/.test(line) &&
+    const isHere = isInstall(line) && !isElsewhere.test(line) &&
       (isOn4 ? line.includes("@effect4") : !/install effect(?:@3)?$/.test(line))
     if (isHere) await row(`${page}:${at}`, `${line}, after those before it`, () => install(project, line))
     if (!line.startsWith("npx ")) continue
@@ -239,39 +207,32 @@ const rehearsePage = async (page, service) => {
   await rehearsePrograms(page, project, service)
 }
 
-/** Every module that a page imports, in a project that has all packages: what a package exports and has in its files. */
-const rehearseImports = async () => {
-  const names = new Set(
-    pages.flatMap((
-      page
-    ) => [...readFileSync(`${root}/${page}`, "utf8").matchAll(/(?:from|import) "(@stevedore\/[^"]+)"/g)])
-      .map(([, name = ""]) => name)
-  )
-  const frameworks = "preact react@19 solid-js svelte vue"
-  const peers = "effect@3 @effect/platform@0.97 @effect/platform-node@0.108 @effect/sql@0.52 @effect/sql-pg@0.53 " +
-    `@effect/experimental@0.61 @effect/cluster@0.60 @effect/workflow@0.19 libsql@0.5 ${frameworks}`
-  const own = packages.filter((one) => one.published).map(({ name }) => name)
+/** What a package promises: the modules that pages import, its files, and links of its README that lead somewhere. */
+const rehearsePackages = async () => {
+  const own = packages.filter(({ published }) => published)
+  const manifests = own.map(({ path }) => JSON.parse(readFileSync(`${path}/package.json`, "utf8")))
+  const peers = manifests.flatMap(({ peerDependencies }) => Object.entries(peerDependencies ?? {}))
+  const wanted = new Set(peers.map(([name, range]) => `"${name}@${range}"`))
   const project = emptyFolder()
-  await row("all pages", "all packages in one project", () => install(project, `npm install ${own.join(" ")} ${peers}`))
-  await row("all pages", `${names.size} modules that they import`, async () => {
-    const code = `for (const name of ${JSON.stringify([...names])}) await import(name)`
-    writeFileSync(`${project}/imports.mjs`, code)
+  const line = `npm install ${own.map(({ name }) => name).join(" ")} ${[...wanted].join(" ")}`
+  await row("all packages", "in one project, with all their peers", () => install(project, line))
+  await row("all pages", "the modules that they import", async () => {
+    const texts = pages.map((page) => readFileSync(`${root}/${page}`, "utf8")).join("\n")
+    const names = new Set([...texts.matchAll(/(?:from|import) "(@stevedore\/[^"]+)"/g)].map(([, name]) => name))
+    writeFileSync(`${project}/imports.mjs`, `for (const name of ${JSON.stringify([...names])}) await import(name)`)
     return judged({ status: 0, says: /^/ }, await shell(project, "node imports.mjs"))
   })
-  await row("all packages", "have what they promise to have", async () => {
-    const missing = own.flatMap((name) => {
+  await row("all packages", "their files, and the links of their READMEs", async () => {
+    const target = `${repository.GITHUB_SERVER_URL}/${repository.GITHUB_REPOSITORY}/blob/${repository.GITHUB_REF_NAME}`
+    const missing = manifests.flatMap(({ bin = {}, exports, man = [], name }) => {
       const place = `${project}/node_modules/${name}`
-      const { bin = {}, exports, man = [] } = JSON.parse(readFileSync(`${place}/package.json`, "utf8"))
-      const files = [
-        ...Object.values(bin),
-        ...man,
-        ...Object.values(exports["."]),
-        "README.md",
-        "AGENTS.md",
-        "CHANGELOG.md",
-        "LICENSE"
-      ]
-      return files.filter((file) => !existsSync(`${place}/${file}`)).map((file) => `${name} has no ${file}`)
+      const texts = ["README.md", "AGENTS.md", "CHANGELOG.md", "LICENSE"]
+      const files = [...Object.values(bin), ...man, ...Object.values(exports["."]), ...texts]
+        .filter((file) => !existsSync(`${place}/${file}`))
+      const links = [...readFileSync(`${place}/README.md`, "utf8").matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)]
+        .map(([, link = ""]) => link)
+        .filter((link) => link.startsWith(target) ? !existsSync(link.replace(target, root)) : !/^https:/.test(link))
+      return [...files, ...links].map((what) => `${name} has no ${what}`)
     })
     if (missing.length > 0) throw new Error(missing.join("\n"))
     return "are there"
@@ -283,37 +244,26 @@ const startSandbox = async () => {
   writeFiles(project)
   const [, { more, says }] = outcomes[0]
   const sandbox = await shell(project, `npx @stevedore/cli sandbox ${more}`, says)
-  try {
-    const { api, token } = JSON.parse(sandbox.first)
-    const exported = `export STEVEDORE_BASE_URL=${api} STEVEDORE_TOKEN=${token}\n`
-    const { said } = await shell(project, `${exported}npx @stevedore/cli upload interview.mp4`)
-    const file = /^(\w{22})\t/m.exec(said)?.[1]
-    if (file === undefined) throw new Error(said)
-    return { end: sandbox.end, service: { exported, file } }
-  } catch (error) {
-    await sandbox.end()
-    throw new Error(`The sandbox does not take a file: ${sandbox.said}${error}`)
-  }
+  const { api, token } = JSON.parse(sandbox.first || "{}")
+  const exported = `export STEVEDORE_BASE_URL=${api} STEVEDORE_TOKEN=${token}\n`
+  const { said } = await shell(project, `${exported}npx @stevedore/cli upload interview.mp4`)
+  const file = /^(\w{22})\t/m.exec(said)?.[1]
+  if (file !== undefined) return { end: sandbox.end, service: { exported, file } }
+  await sandbox.end()
+  throw new Error(`The sandbox does not take a file: ${sandbox.said}${said}`)
 }
 
 try {
   registry.publish()
-  for (const line of ["effect3", "effect4"]) {
-    const { status } = spawnSync(process.execPath, [`${root}/.ci/pack.mjs`, line], {
-      stdio: ["ignore", "ignore", "inherit"]
-    })
-    if (status !== 0) throw new Error(`${line} cannot be packed`)
-  }
   // of the clone beside a reader's project only what lines need: npm writes where a line says
   cpSync(`${root}/.cache/packed`, `${folder}/stevedore/.cache/packed`, { recursive: true })
-  const asWritten = (/** @type {string} */ line) => line
-  await rehearseInstalls("", asWritten)
+  await rehearseInstalls("", (line) => line, () => true)
   await rehearseInstalls(
     "",
     (line) => line.replace(/^npm install/, "pnpm add"),
-    (page, line) => !page.includes("/guide/") && !/--global|--prefix|\.\.\/stevedore/.test(line)
+    (page, line) => !page.includes("/guide/") && !isElsewhere.test(line)
   )
-  if (wishes.length === 0) await rehearseImports()
+  if (wishes.length === 0) await rehearsePackages()
   const { end, service } = await startSandbox()
   try {
     for (const page of pages) await rehearsePage(page, service)
@@ -321,7 +271,7 @@ try {
     await end()
   }
   registry.publishLater()
-  await rehearseInstalls(", with a later Effect 4", asWritten, (_, line) => !line.includes("../stevedore"))
+  await rehearseInstalls(", with a later Effect 4", (line) => line, (_, line) => !line.includes("../stevedore"))
 } catch (error) {
   rows.push({ where: "the rehearsal", what: "itself", seconds: 0, outcome: `FAIL ${error}`, failed: true })
 } finally {

@@ -1,4 +1,4 @@
-import { HttpApiBuilder, HttpMiddleware } from "@effect/platform"
+import { HttpApiBuilder, HttpMiddleware, HttpServer } from "@effect/platform"
 import {
   NodeHttpServer,
   NodeKeyValueStore,
@@ -10,6 +10,7 @@ import { createServer } from "node:http"
 import { ArchiveLive } from "./Server.js"
 
 HttpApiBuilder.serve(HttpMiddleware.logger).pipe(
+  HttpServer.withLogAddress,
   Layer.provide(ArchiveLive),
   Layer.provide([
     NodeStevedore.layerConfig(),
