@@ -1,7 +1,9 @@
-// What people search for, in the index of the site as it was built: the right page is among the first three.
+// What people search for, in the index of the site as it was built: the right page is among the first three. And what a page
+// promises to programs that read documentation is there.
 import MiniSearch from "minisearch"
-import { readdirSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { root } from "../../../.ci/packages.mjs"
+import { pages } from "../../../.ci/pages.mjs"
 
 const searches = {
   "tutorial": "/guide/tutorial",
@@ -49,4 +51,9 @@ for (const line of missed) console.log(line)
 console.log(
   `${Object.keys(searches).length - missed.length} of ${Object.keys(searches).length} searches find their page`
 )
-process.exitCode = missed.length === 0 ? 0 : 1
+const promised = pages.flatMap((page) =>
+  [...readFileSync(`${root}/${page}`, "utf8").matchAll(/\]\((\/llms[^)]*)\)/g)].map(([, file]) => file)
+)
+const absent = promised.filter((file) => !existsSync(`${root}/.cache/site${file}`))
+console.log(`${promised.join(", ")}: ${absent.length === 0 ? "there" : `not there: ${absent.join(", ")}`}`)
+process.exitCode = missed.length === 0 && promised.length > 0 && absent.length === 0 ? 0 : 1

@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { versionOn4 } from "./version.js"
+import { said } from "./weight.js"
 
 /** What may use the line. */
 const node = ">=22.19.0"
@@ -38,8 +39,7 @@ const phrases: ReadonlyArray<readonly [on3: RegExp, on4: string]> = [
   [/^The same tests run in (?=Chromium)/m, "These packages have the tests of the line for Effect 3, which run in "],
   [
     /^Minified by esbuild .* and gzipped, in kB\.[^]*?measures it again\./m,
-    `Minified by esbuild and gzipped, one upload is 104 kB by itself, Effect included, and adds 61 kB to an application with
-Effect, Schema and HttpClient. The queue adds 5 kB to an upload.`
+    said
   ],
   [/(?<=npm install .*)(@stevedore\/\w+\b)(?!@)/g, "$1@effect4"]
 ]

@@ -15,6 +15,8 @@ let element: Weight = { first: NaN, all: NaN }
 
 let elementBesideEffect = NaN
 
+let uploadInPieces: Weight = { first: NaN, all: NaN }
+
 const textOf = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8")
 
 // What a page loads, minified and gzipped.
@@ -23,6 +25,7 @@ describe("the size of a page's script", () => {
     for (const module of modules) sizes.set(module, await byEsbuild(module))
     byRollupKiB = (await byRollup("stevedore") ?? NaN) / 1024
     element = await inPieces("element")
+    uploadInPieces = await inPieces("both")
     elementBesideEffect = (await inPieces("bothElement")).all - (sizes.get("effectAlone") ?? NaN)
   })
 
@@ -44,6 +47,7 @@ describe("the size of a page's script", () => {
   it("is what README and the guide say, within 5 %", () => {
     const of = (module: typeof modules[number]) => sizes.get(module) ?? NaN
     const [upload, readme, guide] = [of("stevedore"), textOf("browser/README.md"), textOf("docs/guide/element.md")]
+    const [page, effect] = [textOf("docs/how-it-works/benchmarks.md"), of("effectAlone")]
     const said: ReadonlyArray<readonly [text: string, pattern: RegExp, bytes: number]> = [
       [
         readme,
@@ -56,7 +60,13 @@ describe("the size of a page's script", () => {
       [readme, /lists and downloads on top of an upload \| ([\d.]+)/, of("reads") - upload],
       [guide, /: ([\d.]+) kB that register/, element.first],
       [guide, /unfinished upload is known: ([\d.]+) kB/, elementBesideEffect],
-      [guide, /Where it has not, it\s+is ([\d.]+) kB/, element.all]
+      [guide, /Where it has not, it\s+is ([\d.]+) kB/, element.all],
+      [page, /on top of an application with Effect \| ([\d.]+) \|/, uploadInPieces.first - effect],
+      [page, /on top of an application with Effect \| [\d.]+ \| ([\d.]+) \|/, uploadInPieces.all - effect],
+      [page, /In one script instead of pieces, the upload is ([\d.]+) kB/, of("both") - effect],
+      [page, /its element on top of the same \| [\d.]+ \| ([\d.]+) \|/, elementBesideEffect],
+      [page, /its element by itself, including Effect \| ([\d.]+) \|/, element.first],
+      [page, /its element by itself, including Effect \| [\d.]+ \| ([\d.]+) \|/, element.all]
     ]
     for (const [text, pattern, bytes] of said) {
       const [whole = `${pattern}`, kB] = pattern.exec(text) ?? []
