@@ -13,11 +13,7 @@ const tools = {
 }
 
 /** A later version of Effect 4, of which nobody knows yet what it changes: that of now, under another number. */
-const later = {
-  from: "4.1.0",
-  version: "4.2.0",
-  names: ["effect", "@effect/platform-node-shared", "@effect/platform-node"]
-}
+const later = { from: "4.1.0", to: "4.2.0", names: ["effect", "@effect/platform-node-shared", "@effect/platform-node"] }
 
 /** Where a release says that it is of. */
 export const repository = {
@@ -54,18 +50,10 @@ export const start = async (folder) => {
   }
   // JSON is YAML
   writeFileSync(`${folder}/registry.yaml`, JSON.stringify(configuration))
-  const settings = {
-    registry: `http://${host}/`,
-    cache: `${folder}/cache`,
-    prefix: `${folder}/global`,
-    // what needs one of them does not work
-    "ignore-scripts": true,
-    yes: true,
-    audit: false,
-    fund: false,
-    "update-notifier": false
-  }
-  writeFileSync(`${folder}/npmrc`, Object.entries(settings).map((pair) => pair.join("=")).join("\n"))
+  // nothing needs an install script
+  const settings = "ignore-scripts=true\nyes=true\naudit=false\nfund=false\nupdate-notifier=false"
+  const places = `registry=http://${host}/\ncache=${folder}/cache\nprefix=${folder}/global`
+  writeFileSync(`${folder}/npmrc`, `${places}\n${settings}\n`)
   const certificates = run(folder, "npm", ["config", "get", "cafile"])
   const verdaccio = `${folder}/tools/node_modules/verdaccio/bin/verdaccio`
   const server = spawn(process.execPath, [verdaccio, "--config", `${folder}/registry.yaml`, "--listen", host], {
@@ -107,12 +95,11 @@ export const start = async (folder) => {
         mkdirSync(place, { recursive: true })
         const file = run(place, "npm", ["pack", "--silent", `${name}@${later.from}`], environment)
         run(place, "tar", ["-xzf", file])
-        const manifest = JSON.parse(readFileSync(`${place}/package/package.json`, "utf8"))
+        const { publishConfig: _, ...manifest } = JSON.parse(readFileSync(`${place}/package/package.json`, "utf8"))
         for (const ranges of [manifest.dependencies, manifest.peerDependencies]) {
-          for (const sibling of later.names) if (ranges?.[sibling] !== undefined) ranges[sibling] = `^${later.version}`
+          for (const sibling of later.names) if (ranges?.[sibling] !== undefined) ranges[sibling] = `^${later.to}`
         }
-        const { publishConfig: _, ...others } = manifest
-        writeFileSync(`${place}/package/package.json`, JSON.stringify({ ...others, version: later.version }))
+        writeFileSync(`${place}/package/package.json`, JSON.stringify({ ...manifest, version: later.to }))
         const token = { [`npm_config_//${host}/:_authToken`]: "rehearsal" }
         run(place, "npm", ["publish", `${place}/package`, "--silent", "--tag", "latest"], { ...environment, ...token })
       }

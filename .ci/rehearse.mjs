@@ -39,13 +39,8 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 
 /** @type {Array<{ where: string, what: string, seconds: number, outcome: string, failed: boolean }>} */
 const rows = []
-let projects = 0
 
-const emptyFolder = () => {
-  const project = `${folder}/project-${projects += 1}`
-  mkdirSync(project)
-  return project
-}
+const emptyFolder = () => mkdtempSync(`${folder}/project-`)
 
 /** @param {string} where @param {string} what @param {() => Promise<string>} run what it tells; it fails with an Error */
 const row = async (where, what, run) => {
@@ -53,9 +48,7 @@ const row = async (where, what, run) => {
   const [outcome, failed] = await run().then((told) => [told, false], ({ message }) => [`FAIL ${message}`, true])
   const seconds = (performance.now() - began) / 1000
   rows.push({ where, what, seconds, outcome, failed })
-  console.log(
-    `${seconds.toFixed(1).padStart(6)} s  ${where}: ${what}\n          ${outcome.replaceAll("\n", "\n          ")}`
-  )
+  console.log(`${seconds.toFixed(1).padStart(6)} s  ${where}: ${what}: ${outcome}`)
 }
 
 /**
@@ -106,7 +99,6 @@ const judged = ({ says, status }, { said, status: ended }) => {
 }
 
 const isElsewhere = /--global|--prefix|\.\.\/stevedore/
-
 const isInstall = (/** @type {string} */ line) => /^npm (?:i|install) /.test(line)
 
 /** @param {string} project @param {string} line */
@@ -144,11 +136,7 @@ const rehearseInstalls = async (how, spelled, those) => {
   await Promise.all([lane(), lane()])
 }
 
-/**
- * @typedef {object} Service
- * @property {string} exported its address and its token, as a shell sets them
- * @property {string} file the id of a file that it has
- */
+/** Its address and token, as a shell sets them, and a file that it has. @typedef {{ exported: string, file: string }} Service */
 
 /** @param {string} page @param {string} project @param {Service} service */
 const rehearsePrograms = async (page, project, { exported, file: id }) => {
@@ -279,11 +267,11 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-const failures = rows.filter(({ failed }) => failed)
 console.log("\n| line | seconds | outcome | where |\n|---|---:|---|---|")
 for (const { outcome, seconds, what, where } of rows) {
   console.log(`| \`${what}\` | ${seconds.toFixed(1)} | ${outcome.split("\n")[0]} | ${where} |`)
 }
+const failures = rows.filter(({ failed }) => failed)
 for (const { outcome, what, where } of failures) console.log(`\n${where}: ${what}\n${outcome}`)
 console.log(`\n${rows.length - failures.length} of ${rows.length} as they have to be`)
 process.exitCode = failures.length === 0 ? 0 : 1
