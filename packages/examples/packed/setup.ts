@@ -1,13 +1,14 @@
 // Packs the packages of both lines by `npm run pack`, and gets every version of Node that is promised, for all tests of this folder.
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { root } from "../../../.ci/packages.mjs"
 import { install, nodes, nodesForEffect4, provide, run, type Tarballs } from "./project.js"
 
 const pack = async (folder: string, line: "effect3" | "effect4"): Promise<Tarballs> => {
-  const files = (await run(root, process.execPath, [".ci/pack.mjs", line], { folder })).split("\n")
-  return Object.fromEntries(files.map((file) => [/stevedore-(\w+)-/.exec(file)?.[1], join(root, file)]))
+  await run(root, process.execPath, [".ci/pack.mjs", line], { folder })
+  const made = `${root}/.cache/packed/${line}`
+  return Object.fromEntries(readdirSync(made).map((file) => [/stevedore-(\w+)-/.exec(file)?.[1], join(made, file)]))
 }
 
 export default async (): Promise<() => void> => {
