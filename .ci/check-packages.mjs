@@ -133,7 +133,7 @@ for (const { name: named, path, published } of [...packages, ...packagesForEffec
   if (!isForEffect4(manifest)) {
     const [is, said = []] = [sizesOf(path), saidSizes.get(named)]
     const isTrue = is.every((bytes, index) => Math.abs((said[index] ?? 0) - bytes) < bytes / 20)
-    console.log(`${isTrue ? "ok  " : "FAIL"} ${name}: the README says its sizes, ${is.join(" and ")} bytes, within 5 %`)
+    console.log(`${isTrue ? "ok  " : "FAIL"} ${name}: sizes in the README within 5 % of ${is.join(" and ")} bytes`)
     if (!isTrue) failures++
   }
   run(`${name}: publint`, "publint", ["run", "--strict", path])
