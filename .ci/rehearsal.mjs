@@ -10,9 +10,10 @@ import { root } from "./packages.mjs"
  * @property {string} [more] words that let two of it run at once
  */
 
+export const sandboxed = { says: /^\{.*"api"/m, more: "--port 0 --storage-port 0 --projects 3 --json" }
 /** Of a line by npx, the first that fits. @type {ReadonlyArray<readonly [line: RegExp, outcome: Outcome]>} */
 export const outcomes = [
-  [/cli sandbox$/, { says: /^\{.*"api"/m, more: "--port 0 --storage-port 0 --projects 3 --json" }],
+  [/cli sandbox$/, sandboxed],
   [/cli serve$/, { says: /^\{.*"listening"/m, more: "--port 0 --json" }],
   // what only the reader has: a bucket, a database and their secrets
   [/cli serve --host/, { status: 2, says: /cannot read the file \/run\/secrets\/database/ }],
@@ -40,7 +41,6 @@ const { NodeStevedore: N } = await import("@stevedore/node")
 
 const run = (/** @type {string} */ effect) =>
   `${modules}await E.runPromise(${effect}.pipe(E.provide(N.layerConfig())))\nconsole.log("ended")\n`
-
 // asks as a page does for what this service has never seen, and is told so
 const asked = (/** @type {string} */ response) =>
   `const answer = ${response}\nif (answer.status !== 404) throw answer.status\nconsole.log("ended")\nprocess.exit()\n`

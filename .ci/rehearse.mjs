@@ -10,7 +10,7 @@ import { freePort } from "./free-port.mjs"
 import { packages, packagesForEffect4, root } from "./packages.mjs"
 import { linesOf, pages as allPages } from "./pages.mjs"
 import { repository, start } from "./registry.mjs"
-import { outcomes, programs, programsOf, writeFiles } from "./rehearsal.mjs"
+import { outcomes, programs, programsOf, sandboxed, writeFiles } from "./rehearsal.mjs"
 
 const wishes = process.argv.slice(2)
 const pages = [...allPages, ...packagesForEffect4.map(({ path }) => `${path.slice(root.length + 1)}/README.md`)]
@@ -37,7 +37,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
   })
 }
 
-/** @type {Array<{ where: string, what: string, seconds: number, outcome: string, failed: boolean }>} */
+/** @type {Array<{ where: string, what: string, seconds: number, outcome: string }>} */
 const rows = []
 
 const emptyFolder = () => mkdtempSync(`${folder}/project-`)
@@ -45,9 +45,9 @@ const emptyFolder = () => mkdtempSync(`${folder}/project-`)
 /** @param {string} where @param {string} what @param {() => Promise<string>} run what it tells; it fails with an Error */
 const row = async (where, what, run) => {
   const began = performance.now()
-  const [outcome, failed] = await run().then((told) => [told, false], ({ message }) => [`FAIL ${message}`, true])
+  const outcome = await run().catch(({ message }) => `FAIL ${message}`)
   const seconds = (performance.now() - began) / 1000
-  rows.push({ where, what, seconds, outcome, failed })
+  rows.push({ where, what, seconds, outcome })
   console.log(`${seconds.toFixed(1).padStart(6)} s  ${where}: ${what}: ${outcome}`)
 }
 
@@ -230,7 +230,7 @@ const rehearsePackages = async () => {
 const startSandbox = async () => {
   const project = emptyFolder()
   writeFiles(project)
-  const [, { more, says }] = outcomes[0]
+  const { more, says } = sandboxed
   const sandbox = await shell(project, `npx @stevedore/cli sandbox ${more}`, says)
   const { api, token } = JSON.parse(sandbox.first || "{}")
   const exported = `export STEVEDORE_BASE_URL=${api} STEVEDORE_TOKEN=${token}\n`
@@ -261,7 +261,7 @@ try {
   registry.publishLater()
   await rehearseInstalls(", with a later Effect 4", (line) => line, (_, line) => !line.includes("../stevedore"))
 } catch (error) {
-  rows.push({ where: "the rehearsal", what: "itself", seconds: 0, outcome: `FAIL ${error}`, failed: true })
+  rows.push({ where: "the rehearsal", what: "itself", seconds: 0, outcome: `FAIL ${error}` })
 } finally {
   await registry.end()
   rmSync(folder, { recursive: true, force: true })
@@ -271,7 +271,7 @@ console.log("\n| line | seconds | outcome | where |\n|---|---:|---|---|")
 for (const { outcome, seconds, what, where } of rows) {
   console.log(`| \`${what}\` | ${seconds.toFixed(1)} | ${outcome.split("\n")[0]} | ${where} |`)
 }
-const failures = rows.filter(({ failed }) => failed)
+const failures = rows.filter(({ outcome }) => outcome.startsWith("FAIL "))
 for (const { outcome, what, where } of failures) console.log(`\n${where}: ${what}\n${outcome}`)
 console.log(`\n${rows.length - failures.length} of ${rows.length} as they have to be`)
 process.exitCode = failures.length === 0 ? 0 : 1
