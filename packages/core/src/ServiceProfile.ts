@@ -57,8 +57,7 @@ export const Paths = Schema.Struct({
 }).annotations({ identifier: "ServicePaths" })
 
 /**
- * The names of the fields that the public interface leaves open. `upload_url`, `upload_id`, `urls`, and those of a page,
- * are given.
+ * The names of the fields that services call differently. Those of a page are given.
  *
  * @category models
  */
@@ -73,7 +72,13 @@ export const Fields = Schema.Struct({
   parts: wireName(fields.parts),
   /** The file's id, in the response to an initiate call: text or a number. */
   fileId: fieldName(fields.fileId),
-  /** The pre-signed URL, in an element of `urls` that is an object. */
+  /** The pre-signed URL of a single PUT, in the response to an initiate call. */
+  uploadUrl: fieldName(fields.uploadUrl),
+  /** The upload's id, in the response to an initiate call for several parts: text or a number. */
+  uploadId: fieldName(fields.uploadId),
+  /** The list of the pre-signed URLs of the parts, in the same response: each is text, or an object that has it. */
+  urls: fieldName(fields.urls),
+  /** The pre-signed URL, in an element of that list that is an object. */
   partUrl: fieldName(fields.partUrl),
   /** The part's number, from 1, in the same element. If absent, the order of the elements decides. */
   partNumber: fieldName(fields.partNumber),
@@ -111,19 +116,50 @@ export const Fields = Schema.Struct({
 export const Envelope = Schema.NonEmptyString.annotations({ identifier: "ServiceEnvelope" })
 
 /**
- * The body of Complete upload: none, or an object as it is sent. In it, `{file_id}`, `{etag}`, `{size}`, `{name}` and
- * `{type}` stand for what is known about the file; a value that is `"{size}"` alone is sent as a number. An entry whose
- * value is not known is left out.
+ * JSON as it is sent, in which names in braces stand for what is known: `{name}`, `{type}`, `{size}`, `{metadata}` and
+ * `{parts}` (how many are wished for) in both initiate calls, `{file_id}`, `{etag}`, `{size}`, `{name}` and `{type}` in
+ * Complete upload, `{file_id}` and `{upload_id}` in Complete large upload. A value that is `"{size}"` alone is sent as a
+ * number. What is not known is left out.
+ *
+ * In Complete large upload `{part_number}` and `{etag}` are those of a part: the element of a list in which one of them
+ * stands, and the entry of an object in whose name it stands, is repeated for each part. So `["{etag}"]` is the etags in
+ * order, `[{ "no": "{part_number}", "tag": "{etag}" }]` a list of objects, and `{ "{part_number}": "{etag}" }` a map.
  *
  * @category models
  */
-export const CompleteUploadBody = Schema.Union(
-  Schema.Literal("none"),
-  Schema.Record({
-    key: Schema.String,
-    value: Schema.Union(Schema.String, Schema.JsonNumber, Schema.Boolean, Schema.Null)
-  })
-).annotations({ identifier: "CompleteUploadBody" })
+export type BodyTemplate =
+  | string
+  | number
+  | boolean
+  | null
+  | ReadonlyArray<BodyTemplate>
+  | { readonly [name: string]: BodyTemplate }
+
+const templateList = Schema.Array(Schema.suspend((): Schema.Schema<BodyTemplate> => BodyTemplate))
+
+const templateFields = Schema.Record({
+  key: Schema.String,
+  value: Schema.suspend((): Schema.Schema<BodyTemplate> => BodyTemplate)
+})
+
+/** @category models */
+export const BodyTemplate: Schema.Schema<BodyTemplate> = Schema.Union(
+  Schema.String,
+  Schema.JsonNumber,
+  Schema.Boolean,
+  Schema.Null,
+  templateList,
+  templateFields
+).annotations({ identifier: "BodyTemplate" })
+
+/**
+ * The body of Complete upload: none, or a {@link BodyTemplate} of an object.
+ *
+ * @category models
+ */
+export const CompleteUploadBody = Schema.Union(Schema.Literal("none"), templateFields).annotations({
+  identifier: "CompleteUploadBody"
+})
 
 /** @category models */
 export type CompleteUploadBody = typeof CompleteUploadBody.Type
@@ -204,6 +240,17 @@ export const ServiceProfile = Schema.Struct({
   rateLimit: Schema.optional(RateLimitRule),
   /** How a single resource is wrapped. */
   envelope: withDefault<typeof Envelope.Type, typeof Envelope.Type>(Envelope, () => standardProfile.envelope),
+  /**
+   * The body of both initiate calls. Undefined: an object of the fields `fileName`, `mediaType`, `size` and `metadata`.
+   */
+  initiateBody: Schema.optional(templateFields),
+  /** That of an initiate call for several parts, if it is another one: else it is the same, and the field `parts`. */
+  initiateLargeBody: Schema.optional(templateFields),
+  /**
+   * The body of Complete large upload. Undefined: `upload_id`, and the list `completeParts` of objects of
+   * `completePartNumber` and `completeEtag`.
+   */
+  completeLargeUploadBody: Schema.optional(Schema.Union(templateList, templateFields)),
   /** The body of Complete upload. */
   completeUploadBody: withDefault<CompleteUploadBody, CompleteUploadBody>(
     CompleteUploadBody,
@@ -228,7 +275,7 @@ type AnyOf<A> = { readonly [Name in keyof A]?: A[Name] | undefined }
 
 /**
  * What can be changed in a profile: any field, and within `paths`, `fields` and `limits` each entry. Undefined fields
- * stay as they were, except `baseUrl` and `rateLimit`, which are optional in a profile: there, undefined removes them.
+ * stay as they were, except what is optional in a profile, such as `baseUrl` and `initiateBody`: undefined removes it.
  *
  * @category models
  */

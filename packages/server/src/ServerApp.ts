@@ -183,7 +183,7 @@ const initiate = (state: State): Endpoint => (who, request) =>
     const { unknownFields, value: file } = yield* ApiRequest.parseInitiate(yield* textOf(state, request), fields)
     const { fileId, uploadUrl } = yield* state.uploads.initiate(who, file)
     yield* observed(({ declared }) => declared({ fileId, file, urls: 1, unknownFields }))
-    return resourceOf(state, named([[fields.fileId, fileId], ["upload_url", uploadUrl]]), 201)
+    return resourceOf(state, named([[fields.fileId, fileId], [fields.uploadUrl, uploadUrl]]), 201)
   })
 
 const initiateLarge = (state: State): Endpoint => (who, request) =>
@@ -200,8 +200,8 @@ const initiateLarge = (state: State): Endpoint => (who, request) =>
       state,
       named([
         [fields.fileId, fileId],
-        ["upload_id", uploadId],
-        ["urls", parted],
+        [fields.uploadId, uploadId],
+        [fields.urls, parted],
         ...(fields.partSize === undefined ? [] : [[fields.partSize, Math.ceil(file.size / urls.length)] as const])
       ]),
       201

@@ -3,7 +3,6 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as EffectRecord from "effect/Record"
 import * as Schema from "effect/Schema"
 import { openRecord } from "../base/effect.js"
 import { FileRecord } from "../FileRecord.js"
@@ -11,14 +10,14 @@ import * as Json from "../Json.js"
 import type { Metadata } from "../Metadata.js"
 import type * as PresignedUrl from "../PresignedUrl.js"
 import type { ServiceError } from "../ServiceError.js"
-import type { CompleteUploadBody, ServiceProfile } from "../ServiceProfile.js"
+import type { BodyTemplate, ServiceProfile } from "../ServiceProfile.js"
 import type { MultipartSession, PartReceipt, SingleSession, UploadSession } from "../UploadSession.js"
 import type { ServiceAnswer } from "./answer.js"
 import { decode, invalid } from "./answer.js"
 import { RawPage } from "./page.js"
-import type { Resource } from "./resource.js"
-import { invalidField, namesOf, resourceOf, textOf, valueOf } from "./resource.js"
-import { endingInTime, partSizeOf, sessionFields, urlAt, urlsInOrder } from "./session.js"
+import type { Fields } from "./resource.js"
+import { resourceOf, textOf, valueOf } from "./resource.js"
+import { endingInTime, idIn, partSizeOf, sessionFields, urlIn, urlsInOrder } from "./session.js"
 
 /**
  * One call. `repeatable` says whether making it twice is safe. A call that is not is retried only if the first attempt
@@ -45,37 +44,84 @@ export interface FileDescription {
   readonly metadata?: Metadata | undefined
 }
 
-// A number that JavaScript cannot hold is sent as it came
-const withJson = (request: HttpClientRequest.HttpClientRequest, body: object): HttpClientRequest.HttpClientRequest =>
-  HttpClientRequest.bodyText(request, Json.stringify(body) ?? "", "application/json")
-
-type NumericIds = UploadSession["numericIds"]
-
-const idInJson = (id: string, name: "fileId" | "uploadId", numeric: NumericIds = []): string | Json.ExactNumber =>
-  numeric.includes(name) ? new Json.ExactNumber(id) : id
-
 const withFileId = (path: string, fileId: string): string => path.replace("{file_id}", encodeURIComponent(fileId))
 
-const describe = (profile: ServiceProfile, file: FileDescription) => ({
-  [profile.fields.fileName]: file.name,
-  [profile.fields.mediaType]: file.mediaType,
-  [profile.fields.size]: file.size,
-  ...(profile.fields.metadata !== undefined && file.metadata && { [profile.fields.metadata]: file.metadata })
-})
+type Known = Readonly<Record<string, unknown>>
+
+const ofPart = /\{(?:part_number|etag)\}/
+
+/**
+ * A template with what is known in the places that stand for it; undefined where it is not known. What has the number or the
+ * etag of a part in it is repeated for each part: an element of a list, and an entry of an object that has it in its name.
+ */
+const filled = (template: unknown, known: Known, parts: ReadonlyArray<Known> = [{}]): unknown => {
+  if (typeof template === "string") {
+    if (Object.hasOwn(known, template)) return known[template]
+    const pieces = template.split(/(\{\w+\})/).map((piece) => Object.hasOwn(known, piece) ? known[piece] : piece)
+    return pieces.includes(undefined) ? undefined : pieces.join("")
+  }
+  if (typeof template !== "object" || template === null) return template
+  const isList = Array.isArray(template)
+  const entries = Object.entries(template).flatMap(([name, one]) =>
+    ofPart.test(isList ? JSON.stringify(one) : name)
+      ? parts.map((part) => [filled(name, part), filled(one, { ...known, ...part }, [part])] as const)
+      : [[name, filled(one, known, parts)] as const]
+  )
+  return isList ? entries.map(([, one]) => one) : Object.fromEntries(entries)
+}
+
+/** What a body can tell. */
+interface Told extends Omit<CompletedUpload, "fileId"> {
+  readonly fileId?: string
+  readonly uploadId?: string
+  readonly metadata?: Metadata | undefined
+  readonly wished?: number | undefined
+}
+
+const idInJson = ({ numericIds, ...ids }: Told, name: "fileId" | "uploadId"): unknown =>
+  numericIds?.includes(name) ? new Json.ExactNumber(ids[name] ?? "") : ids[name]
+
+// A number that JavaScript cannot hold is sent as it came
+const postJson = (path: string, body: unknown): HttpClientRequest.HttpClientRequest =>
+  HttpClientRequest.bodyText(HttpClientRequest.post(path), Json.stringify(body) ?? "", "application/json")
+
+const post = (path: string, template: BodyTemplate, told: Told, parts?: ReadonlyArray<Known>) =>
+  postJson(
+    path,
+    filled(
+      template,
+      {
+        "{file_id}": idInJson(told, "fileId"),
+        "{upload_id}": idInJson(told, "uploadId"),
+        "{etag}": told.etag,
+        "{name}": told.name,
+        "{type}": told.mediaType,
+        "{size}": told.size,
+        "{metadata}": told.metadata,
+        "{parts}": told.wished
+      },
+      parts
+    )
+  )
+
+const initiateBody = ({ fields, initiateBody }: ServiceProfile): Readonly<Record<string, BodyTemplate>> =>
+  initiateBody ?? {
+    [fields.fileName]: "{name}",
+    [fields.mediaType]: "{type}",
+    [fields.size]: "{size}",
+    ...(fields.metadata && { [fields.metadata]: "{metadata}" })
+  }
 
 /** `POST`: opens a session for a single PUT, up to 5 GB. */
 export const initiateUpload: Endpoint<FileDescription, SingleSession> = {
   operation: "initiateUpload",
   repeatable: false,
-  request: (profile, file) =>
-    HttpClientRequest.post(profile.paths.initiateUpload).pipe(
-      HttpClientRequest.bodyUnsafeJson(describe(profile, file))
-    ),
+  request: (profile, file) => post(profile.paths.initiateUpload, initiateBody(profile), file),
   respond: (profile, answer) =>
     Either.gen(function*() {
-      const opened = yield* resourceOf(profile, answer, "upload_url")
-      const url = yield* urlAt(opened, "upload_url", opened.fields["upload_url"])
-      const fields = yield* sessionFields(profile, opened, url, ["upload_url"])
+      const opened = yield* resourceOf(profile, answer, profile.fields.uploadUrl)
+      const url = yield* urlIn(profile, opened, "uploadUrl")
+      const fields = yield* sessionFields(profile, opened, url)
       return { _tag: "SingleSession", ...fields, url: endingInTime(profile, fields.openedAt)(url) }
     })
 }
@@ -91,32 +137,29 @@ export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSessio
   operation: "initiateLargeUpload",
   repeatable: false,
   request: (profile, file) =>
-    HttpClientRequest.post(profile.paths.initiateLargeUpload).pipe(
-      HttpClientRequest.bodyUnsafeJson({
-        ...describe(profile, file),
-        ...Option.match(file.parts, { onNone: () => ({}), onSome: (parts) => ({ [profile.fields.parts]: parts }) })
-      })
+    post(
+      profile.paths.initiateLargeUpload,
+      profile.initiateLargeBody ?? { ...initiateBody(profile), [profile.fields.parts]: "{parts}" },
+      { ...file, wished: Option.getOrUndefined(file.parts) }
     ),
   respond: (profile, answer, file) =>
     Either.gen(function*() {
-      const opened = yield* resourceOf(profile, answer, "urls")
+      const opened = yield* resourceOf(profile, answer, profile.fields.urls)
       const urls = yield* urlsInOrder(profile, opened, file.size)
-      const uploadId = textOf(opened.fields["upload_id"])
-      if (uploadId === undefined) return yield* Either.left(invalidField(opened, "upload_id", {}))
-      const named = profile.fields.partSize === undefined ? [] : namesOf(profile.fields.partSize)
-      const fields = yield* sessionFields(profile, opened, urls[0], ["upload_id", "urls", ...named])
+      const uploadId = yield* idIn(profile, opened, "uploadId")
+      const fields = yield* sessionFields(profile, opened, urls[0])
       const partSize = partSizeOf(profile, opened)
       return {
         _tag: "MultipartSession",
         ...fields,
         uploadId,
         urls: Arr.map(urls, endingInTime(profile, fields.openedAt)),
-        ...(partSize === undefined ? {} : { partSize })
+        ...(partSize && { partSize })
       }
     })
 }
 
-const recordOf = (profile: ServiceProfile, { fields }: Resource, fileId: string): FileRecord => {
+const recordOf = (profile: ServiceProfile, fields: Fields = {}, fileId: string): FileRecord => {
   const checksum = valueOf(fields, profile.fields.checksum)
   return Option.getOrElse(
     // the id by which the file was asked for is the one that works
@@ -126,21 +169,25 @@ const recordOf = (profile: ServiceProfile, { fields }: Resource, fileId: string)
 }
 
 // The interface does not show the response, so any success is one, whatever its body.
-const completed = (
+const anySuccess = <A>(
   profile: ServiceProfile,
   answer: ServiceAnswer,
-  fileId: string
-): Either.Either<FileRecord, ServiceError> =>
-  Either.match(resourceOf(profile, answer, "status"), {
-    onLeft: (error) => error._tag === "InvalidResponse" ? Either.right({ id: fileId }) : Either.left(error),
-    onRight: (resource) => Either.right(recordOf(profile, resource, fileId))
+  wanted: string,
+  make: (fields?: Fields) => A
+): Either.Either<A, ServiceError> =>
+  Either.match(resourceOf(profile, answer, wanted), {
+    onLeft: (error) => error._tag === "InvalidResponse" ? Either.right(make()) : Either.left(error),
+    onRight: ({ fields }) => Either.right(make(fields))
   })
+
+const completed: Endpoint<{ readonly fileId: string }, FileRecord>["respond"] = (profile, answer, { fileId }) =>
+  anySuccess(profile, answer, "status", (fields) => recordOf(profile, fields, fileId))
 
 /** The file whose upload is complete. The profile says whether the service is told more than the id. */
 export interface CompletedUpload {
   readonly fileId: string
   /** As in the session: an id that came as a number is sent back as one. */
-  readonly numericIds?: NumericIds
+  readonly numericIds?: UploadSession["numericIds"]
   /** Storage's etag of the bytes, verbatim. */
   readonly etag?: string | undefined
   /** In bytes. */
@@ -149,39 +196,17 @@ export interface CompletedUpload {
   readonly mediaType?: string | undefined
 }
 
-const completionBody = (
-  template: Exclude<CompleteUploadBody, "none">,
-  { etag, fileId, mediaType, name, numericIds, size }: CompletedUpload
-): Readonly<Record<string, unknown>> => {
-  const known: Readonly<Record<string, string | number | Json.ExactNumber | undefined>> = {
-    "{file_id}": idInJson(fileId, "fileId", numericIds),
-    "{etag}": etag,
-    "{size}": size,
-    "{name}": name,
-    "{type}": mediaType
-  }
-  return EffectRecord.filterMap(template, (value) => {
-    if (typeof value !== "string") return Option.some<unknown>(value)
-    if (Object.hasOwn(known, value)) return Option.fromNullable<unknown>(known[value])
-    const parts = value.split(/(\{(?:file_id|etag|size|name|type)\})/)
-    const filled = parts.map((part) => Object.hasOwn(known, part) ? known[part] : part)
-    return filled.includes(undefined) ? Option.none() : Option.some<unknown>(filled.join(""))
-  })
-}
-
 /**
  * `POST`: reports that the whole file is in storage. Any success ends the upload well, whatever its body. Safe to repeat.
  */
 export const completeUpload: Endpoint<CompletedUpload, FileRecord> = {
   operation: "completeUpload",
   repeatable: true,
-  request: (profile, upload) => {
-    const request = HttpClientRequest.post(withFileId(profile.paths.completeUpload, upload.fileId))
-    return profile.completeUploadBody === "none"
-      ? request
-      : withJson(request, completionBody(profile.completeUploadBody, upload))
+  request: ({ completeUploadBody, paths }, upload) => {
+    const path = withFileId(paths.completeUpload, upload.fileId)
+    return completeUploadBody === "none" ? HttpClientRequest.post(path) : post(path, completeUploadBody, upload)
   },
-  respond: (profile, answer, { fileId }) => completed(profile, answer, fileId)
+  respond: completed
 }
 
 /** What Complete large upload is told: every part, with its etag verbatim. */
@@ -189,7 +214,7 @@ export interface CompletedLargeUpload {
   readonly fileId: string
   readonly uploadId: string
   /** As in the session: an id that came as a number is sent back as one. */
-  readonly numericIds?: NumericIds
+  readonly numericIds?: UploadSession["numericIds"]
   readonly parts: ReadonlyArray<PartReceipt>
 }
 
@@ -200,14 +225,19 @@ export interface CompletedLargeUpload {
 export const completeLargeUpload: Endpoint<CompletedLargeUpload, FileRecord> = {
   operation: "completeLargeUpload",
   repeatable: true,
-  request: ({ fields, paths }, { fileId, numericIds, parts, uploadId }) =>
-    withJson(HttpClientRequest.post(withFileId(paths.completeLargeUpload, fileId)), {
-      upload_id: idInJson(uploadId, "uploadId", numericIds),
-      [fields.completeParts]: [...parts]
+  request: ({ completeLargeUploadBody, fields, paths }, upload) =>
+    post(
+      withFileId(paths.completeLargeUpload, upload.fileId),
+      completeLargeUploadBody ?? {
+        upload_id: "{upload_id}",
+        [fields.completeParts]: [{ [fields.completePartNumber]: "{part_number}", [fields.completeEtag]: "{etag}" }]
+      },
+      upload,
+      [...upload.parts]
         .sort((a, b) => a.partNumber - b.partNumber)
-        .map(({ etag, partNumber }) => ({ [fields.completePartNumber]: partNumber, [fields.completeEtag]: etag }))
-    }),
-  respond: (profile, answer, { fileId }) => completed(profile, answer, fileId)
+        .map(({ etag, partNumber }) => ({ "{part_number}": partNumber, "{etag}": etag }))
+    ),
+  respond: completed
 }
 
 /** `GET`: the record of a file. */
@@ -216,7 +246,7 @@ export const file: Endpoint<{ readonly fileId: string }, FileRecord> = {
   repeatable: true,
   request: (profile, { fileId }) => HttpClientRequest.get(withFileId(profile.paths.file, fileId)),
   respond: (profile, answer, { fileId }) =>
-    Either.map(resourceOf(profile, answer, "status"), (resource) => recordOf(profile, resource, fileId))
+    Either.map(resourceOf(profile, answer, "status"), ({ fields }) => recordOf(profile, fields, fileId))
 }
 
 /** One page of any list. Query parameters are sent in the given order; an empty cursor is never sent. */
@@ -238,17 +268,16 @@ const mostItems = 10_000
 export const listPage: Endpoint<PageRequest, RawPage> = {
   operation: "listPage",
   repeatable: true,
-  request: (_, { cursor, limit, path, query }) =>
-    HttpClientRequest.get(path, {
+  request: (_, { cursor, limit, path, query }) => {
+    const start = Option.getOrUndefined(cursor)
+    return HttpClientRequest.get(path, {
       urlParams: [
         ["page[limit]", String(limit)],
-        ...Option.match(Option.filter(cursor, (value) => value !== ""), {
-          onNone: () => [],
-          onSome: (value) => [["page[start_cursor]", value] as const]
-        }),
+        ...(start ? [["page[start_cursor]", start] as const] : []),
         ...query
       ]
-    }),
+    })
+  },
   respond: (_, answer) =>
     Either.filterOrLeft(
       decode(answer, RawPage),
@@ -274,10 +303,10 @@ export const tokenInfo: Endpoint<void, Option.Option<TokenInfo>> = {
   repeatable: true,
   request: (profile) => HttpClientRequest.get(profile.paths.tokenInfo),
   respond: (profile, answer) =>
-    saysNothing(answer) ? Either.right(Option.none()) : Either.match(resourceOf(profile, answer, "id"), {
-      onLeft: (error) => error._tag === "InvalidResponse" ? Either.right(Option.none()) : Either.left(error),
-      onRight: ({ fields }) => Either.right(Schema.decodeUnknownOption(TokenInfo)(fields))
-    })
+    // what is no object is no TokenInfo
+    saysNothing(answer)
+      ? Either.right(Option.none())
+      : anySuccess(profile, answer, "id", Schema.decodeUnknownOption(TokenInfo))
 }
 
 /** What becomes an entry of which project. */
@@ -303,21 +332,16 @@ export const importFile: Endpoint<FileImport, ImportedEntry> = {
   operation: "importFile",
   repeatable: false,
   request: (profile, { fields, fileId, projectId, title }) =>
-    HttpClientRequest.post(profile.paths.importFile).pipe(
-      HttpClientRequest.bodyUnsafeJson({
-        file_id: fileId,
-        project_id: projectId,
-        title,
-        fields: fields === undefined ? undefined : Object.entries(fields).map(([label, value]) => ({ label, value }))
-      })
-    ),
+    postJson(profile.paths.importFile, {
+      file_id: fileId,
+      project_id: projectId,
+      title,
+      fields: fields && Object.entries(fields).map(([label, value]) => ({ label, value }))
+    }),
   respond: (profile, answer) =>
-    Either.match(resourceOf(profile, answer, "id"), {
-      onLeft: (error) => error._tag === "InvalidResponse" ? Either.right({}) : Either.left(error),
-      onRight: ({ fields }) => {
-        const id = textOf(fields["id"])
-        return Either.right(id === undefined ? {} : { id })
-      }
+    anySuccess(profile, answer, "id", (fields) => {
+      const id = textOf(fields?.["id"])
+      return id === undefined ? {} : { id }
     })
 }
 
@@ -325,13 +349,11 @@ export const importFile: Endpoint<FileImport, ImportedEntry> = {
 export const downloadLink = (
   profile: ServiceProfile,
   answer: ServiceAnswer
-): Either.Either<PresignedUrl.PresignedUrl, ServiceError> => {
-  const { downloadUrl } = profile.fields
-  return Either.flatMap(
-    resourceOf(profile, answer, downloadUrl),
-    (resource) => urlAt(resource, namesOf(downloadUrl)[0], valueOf(resource.fields, downloadUrl), "fields.downloadUrl")
+): Either.Either<PresignedUrl.PresignedUrl, ServiceError> =>
+  Either.flatMap(
+    resourceOf(profile, answer, profile.fields.downloadUrl),
+    (resource) => urlIn(profile, resource, "downloadUrl")
   )
-}
 
 /** `GET`: the content of a file. The response is read by `ServiceApi.download`, because it is not JSON. */
 export const downloadRequest = (profile: ServiceProfile, fileId: string): HttpClientRequest.HttpClientRequest =>

@@ -69,19 +69,6 @@ export const invalidField = (
     received: namesIn(fields)
   })
 
-const candidates = (
-  { envelope }: Pick<ServiceProfile, "envelope">,
-  json: unknown
-): ReadonlyArray<readonly [at: string, fields: Fields]> => {
-  const name = envelope === "either" ? "data" : envelope
-  const inside = envelope === "none" ? undefined : valueUnder(json, name)
-  const wrapped = isJsonObject(inside) ? [[name, inside] as const] : []
-  return (envelope === "none" || envelope === "either") && isJsonObject(json) ? [...wrapped, ["", json]] : wrapped
-}
-
-const envelopeIn = ({ envelope }: Pick<ServiceProfile, "envelope">): string =>
-  envelope === "none" || envelope === "either" ? "" : envelope
-
 /**
  * The single resource of a response, in its envelope as the profile says. If either is possible, it is where one of the
  * fields is that it must have.
@@ -92,14 +79,18 @@ export const resourceOf = (
   wanted: FieldName
 ): Either.Either<Resource, ServiceError> =>
   Either.flatMap(parse(answer), (json) => {
-    const all = candidates(profile, json)
-    const [at, fields] = all.find(([, fields]) => isGiven(valueOf(fields, wanted))) ?? all[0] ?? []
+    const { envelope } = profile
+    const isBare = envelope === "none" || envelope === "either"
+    const name = isBare ? "data" : envelope
+    const all = [[name, envelope === "none" ? undefined : valueUnder(json, name)], ["", isBare ? json : undefined]]
+      .filter((one): one is [string, Fields] => isJsonObject(one[1]))
+    const [at, fields] = all.find(([, fields]) => valueOf(fields, wanted) !== undefined) ?? all[0] ?? []
     const error = at ? Option.none() : errorInside(answer)
     if (Option.isSome(error)) return Either.left(error.value)
-    return at === undefined || fields === undefined
-      ? Either.left(invalid(answer, envelopeIn(profile), "no object", {
-        profile: profile.envelope === "either" ? undefined : "envelope",
+    return fields === undefined
+      ? Either.left(invalid(answer, isBare ? "" : envelope, "no object", {
+        profile: envelope === "either" ? undefined : "envelope",
         received: namesIn(json)
       }))
-      : Either.right({ answer, at, fields })
+      : Either.right({ answer, at: at ?? "", fields })
   })

@@ -21,45 +21,51 @@ const offsetOf = (answer: ServiceAnswer, url: PresignedUrl.PresignedUrl): number
   if (Option.isSome(url.signedAt)) return url.signedAt.value.getTime() + 500 - answer.sentAt
   // One that says only when it ends has not ended: the clock counts by which it lives longest
   const offsets = [0, clockOffset(answer)].filter((offset) => !PresignedUrl.hasEnded(url, answer.sentAt + offset))
-  const end = Option.match(url.deadline, { onNone: () => 0, onSome: (deadline) => deadline.getTime() })
+  const end = Option.getOrUndefined(url.deadline)?.getTime() ?? 0
   return offsets.length === 0 ? end - standardProfile.urlLifetimeSeconds * 1000 - answer.sentAt : Math.min(...offsets)
 }
 
 const NUMERIC = ["fileId", "uploadId"] as const
 
-/** What both kinds of session have. `known` are the names of the fields that are read elsewhere. */
-export const sessionFields = (
-  { fields: { fileId: name } }: Pick<ServiceProfile, "fields">,
-  resource: Resource,
-  url: PresignedUrl.PresignedUrl,
-  known: ReadonlyArray<string>
-) => {
-  const { answer, fields } = resource
-  const names = new Set([...known, ...namesOf(name)])
-  const id = valueOf(fields, name)
-  const ids = { fileId: id, uploadId: known.includes("upload_id") ? fields["upload_id"] : undefined }
-  const numericIds = NUMERIC.filter((one) => ids[one] !== undefined && typeof ids[one] !== "string")
-  return Either.map(
-    Either.fromNullable(
-      textOf(id),
-      () => invalidField(resource, namesOf(name)[0], { profile: "fields.fileId" })
-    ),
-    (fileId) => {
-      const offset = offsetOf(answer, url)
-      return {
-        fileId,
-        ...(numericIds.length === 0 ? {} : { numericIds }),
-        clockOffset: offset,
-        ...(httpDate(answer.headers["date"]) === undefined ? {} : { dateOffset: clockOffset(answer) }),
-        openedAt: answer.sentAt + offset,
-        extra: Object.fromEntries(Object.entries(fields).filter(([field]) => !names.has(field)))
-      }
-    }
+const KNOWN = [...NUMERIC, "uploadUrl", "urls", "partSize"] as const
+
+/** An id in a field that the profile names. */
+export const idIn = ({ fields }: Pick<ServiceProfile, "fields">, resource: Resource, name: typeof NUMERIC[number]) =>
+  Either.fromNullable(
+    textOf(valueOf(resource.fields, fields[name])),
+    () => invalidField(resource, namesOf(fields[name])[0], { profile: `fields.${name}` })
   )
-}
+
+/** What both kinds of session have. */
+export const sessionFields = (
+  profile: Pick<ServiceProfile, "fields">,
+  resource: Resource,
+  url: PresignedUrl.PresignedUrl
+) =>
+  Either.map(idIn(profile, resource, "fileId"), (fileId) => {
+    const { answer, fields } = resource
+    const known = KNOWN.flatMap((one) => namesOf(profile.fields[one] ?? one))
+    const numericIds = NUMERIC.filter((one) =>
+      !["string", "undefined"].includes(typeof valueOf(fields, profile.fields[one]))
+    )
+    const offset = offsetOf(answer, url)
+    return {
+      fileId,
+      ...(numericIds.length > 0 && { numericIds }),
+      clockOffset: offset,
+      ...(httpDate(answer.headers["date"]) !== undefined && { dateOffset: clockOffset(answer) }),
+      openedAt: answer.sentAt + offset,
+      extra: Object.fromEntries(
+        Object.entries(fields).filter(([field]) =>
+          // what a name leads through is left out, for a URL may be in it
+          !known.some((name) => `${name}.`.startsWith(`${field}.`))
+        )
+      )
+    }
+  })
 
 /** A pre-signed URL of a response, whose place and problem an error names. */
-export const urlAt = (
+const urlAt = (
   resource: Resource,
   name: string,
   value: unknown,
@@ -69,34 +75,40 @@ export const urlAt = (
     PresignedUrl.fromString(typeof value === "string" ? value : ""),
     () =>
       invalidField(resource, name, {
-        words: value === undefined || value === null ? undefined : "not an http or https URL",
+        words: value == null ? undefined : "not an http or https URL",
         profile
       })
   ).pipe(Either.flatMap(encrypted(resource.answer, resource.at === "" ? name : `${resource.at}.${name}`)))
+
+/** The URL in a field that the profile names. */
+export const urlIn = (
+  { fields }: Pick<ServiceProfile, "fields">,
+  resource: Resource,
+  name: "uploadUrl" | "partUrl" | "downloadUrl",
+  place = ""
+) => urlAt(resource, place + namesOf(fields[name])[0], valueOf(resource.fields, fields[name]), `fields.${name}`)
 
 const numberOf = (value: unknown): number | undefined =>
   typeof value === "number" ? value : typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : undefined
 
 const elementOf = (
-  { fields: { partNumber, partUrl } }: Pick<ServiceProfile, "fields">,
+  profile: Pick<ServiceProfile, "fields">,
   resource: Resource,
   element: unknown,
+  place: string,
   index: number
-) => {
-  const place = `urls[${index}]`
-  if (!isJsonObject(element)) {
-    return Either.map(urlAt(resource, place, element), (url) => ({ place, url, stated: undefined }))
-  }
-  return Either.map(
-    urlAt(
-      { ...resource, fields: element },
-      `${place}.${namesOf(partUrl)[0]}`,
-      valueOf(element, partUrl),
-      "fields.partUrl"
-    ),
-    (url) => ({ place, url, stated: numberOf(valueOf(element, partNumber)) })
+) =>
+  Either.map(
+    isJsonObject(element)
+      ? urlIn(profile, { ...resource, fields: element }, "partUrl", `${place}.`)
+      : urlAt(resource, place, element),
+    (url) => ({
+      place,
+      url,
+      number: numberOf(valueOf(element, profile.fields.partNumber)) ??
+        Option.getOrElse(url.partNumber, () => index + 1)
+    })
   )
-}
 
 // A URL may state its part number twice, in the response and in its own query. If they disagree, parts would be mixed
 // up.
@@ -107,35 +119,25 @@ export const urlsInOrder = (
   size: number
 ): Either.Either<Arr.NonEmptyReadonlyArray<PresignedUrl.PresignedUrl>, ServiceError> =>
   Either.gen(function*() {
-    const { urls } = resource.fields
-    if (!Array.isArray(urls) || !Arr.isNonEmptyReadonlyArray(urls)) {
-      return yield* Either.left(
-        invalidField(resource, "urls", { words: Array.isArray(urls) ? "no URL" : urls == null ? undefined : "no list" })
-      )
-    }
-    const elements = yield* Either.all(Arr.map(urls, (element, index) => elementOf(profile, resource, element, index)))
-    const numbered = Arr.map(elements, ({ place, stated, url }, index) => ({
-      place,
-      url,
-      number: stated ?? Option.getOrElse(url.partNumber, () => index + 1)
-    }))
-    const ordered = numbered.sort((one, other) => one.number - other.number)
+    const urls = valueOf(resource.fields, profile.fields.urls)
+    const [name] = namesOf(profile.fields.urls)
+    const refused = (words: string | undefined, place = name, field?: string) =>
+      Either.left(invalidField(resource, place, { words, profile: field }))
+    if (!Array.isArray(urls)) return yield* refused(urls === undefined ? undefined : "no list", name, "fields.urls")
+    if (!Arr.isNonEmptyReadonlyArray(urls)) return yield* refused("no URL")
+    const elements = yield* Either.all(
+      Arr.map(urls, (element, index) => elementOf(profile, resource, element, `${name}[${index}]`, index))
+    )
+    const ordered = elements.sort((one, other) => one.number - other.number)
     for (const [index, { number, place, url }] of ordered.entries()) {
       if (number !== index + 1 || Option.exists(url.partNumber, (own) => own !== number)) {
-        return yield* Either.left(
-          invalidField(resource, place, {
-            words: "part numbers other than 1 to n, each once",
-            profile: "fields.partNumber"
-          })
-        )
+        return yield* refused("part numbers other than 1 to n, each once", place, "fields.partNumber")
       }
     }
-    if (urls.length > size) {
-      return yield* Either.left(invalidField(resource, "urls", { words: `${urls.length} URLs for ${size} bytes` }))
-    }
+    if (urls.length > size) return yield* refused(`${urls.length} URLs for ${size} bytes`)
     // one part would replace another
     if (new Set(ordered.map(({ url }) => PresignedUrl.reveal(url))).size < urls.length) {
-      return yield* Either.left(invalidField(resource, "urls", { words: "the same URL for several parts" }))
+      return yield* refused("the same URL for several parts")
     }
     return Arr.map(ordered, ({ url }) => url)
   })
@@ -145,6 +147,6 @@ export const partSizeOf = (
   { fields: { partSize } }: Pick<ServiceProfile, "fields">,
   { fields }: Resource
 ): number | undefined => {
-  const size = partSize === undefined ? undefined : numberOf(valueOf(fields, partSize))
-  return size !== undefined && Number.isSafeInteger(size) && size > 0 ? size : undefined
+  const size = partSize && numberOf(valueOf(fields, partSize))
+  return size && Number.isSafeInteger(size) && size > 0 ? size : undefined
 }

@@ -520,6 +520,65 @@ describe("ServiceEndpoints", () => {
     })
   })
 
+  describe("bodies as a profile writes them", () => {
+    const parts = [2, 1].map((partNumber) => ({ partNumber, etag: `"${partNumber}"`, size: 1, attempts: 1 }))
+
+    const completing = (completeLargeUploadBody: ServiceProfile.Changes["completeLargeUploadBody"]) =>
+      jsonOf(ServiceEndpoints.completeLargeUpload.request(
+        ServiceProfile.extend(standard, { completeLargeUploadBody }),
+        { fileId: "f1", uploadId: "7", numericIds: ["uploadId"], parts }
+      ))
+
+    it.each(
+      [
+        ["without the upload's id", { etags: ["{etag}"] }, { etags: ["\"1\"", "\"2\""] }],
+        ["as a map", { file: "{file_id}", of: { "{part_number}": "{etag}" } }, {
+          file: "f1",
+          of: { 1: "\"1\"", 2: "\"2\"" }
+        }],
+        [
+          "as objects, beside constants and the upload's id under another name",
+          { upload: { id: "{upload_id}" }, tags: ["a", 1], list: [{ no: "p{part_number}", tag: { is: "{etag}" } }] },
+          {
+            upload: { id: 7 },
+            tags: ["a", 1],
+            list: [{ no: "p1", tag: { is: "\"1\"" } }, { no: "p2", tag: { is: "\"2\"" } }]
+          }
+        ],
+        ["as a list alone", [{ "{part_number}": "{etag}" }], [{ 1: "\"1\"" }, { 2: "\"2\"" }]]
+      ] as const
+    )("Complete large upload %s", (_, template, expected) => {
+      assert.deepStrictEqual<unknown>(completing(template), expected)
+    })
+
+    it("both initiate calls, with constants and objects; the other one only adds the number of parts", () => {
+      const initiateBody = { folder_id: "x{", file: { name: "{name}", size: "{size}" }, meta: "{metadata}" }
+      const profile = ServiceProfile.extend(standard, { initiateBody })
+      const told = { folder_id: "x{", file: { name: file.name, size: 20_000 } }
+      const request = (parts: number | undefined, one = profile) =>
+        jsonOf(ServiceEndpoints.initiateLargeUpload.request(one, large(Option.fromNullable(parts))))
+      assert.deepStrictEqual(
+        jsonOf(ServiceEndpoints.initiateUpload.request(profile, { ...file, size: 20_000, metadata: { a: "{size}" } })),
+        { ...told, meta: { a: "{size}" } }
+      )
+      assert.deepStrictEqual([request(3), request(undefined)], [{ ...told, parts: 3 }, told])
+      const other = ServiceProfile.extend(profile, { initiateLargeBody: { wished: "{parts}" } })
+      assert.deepStrictEqual([request(3, other), request(undefined, other)], [{ wished: 3 }, {}])
+    })
+
+    it.prop("what is a placeholder only by its text stays as it was written", {
+      name: fc.constantFrom("{size}", "{etag}", "{name}", "{part_number}", "constructor"),
+      value: fc.jsonValue({ noUnicodeString: true })
+    }, ({ name, value }) => {
+      const constant = Schema.decodeUnknownSync(ServiceProfile.BodyTemplate)(value)
+      const profile = ServiceProfile.extend(standard, { initiateBody: { [name]: "{name}", constant } })
+      assert.deepStrictEqual<unknown>(
+        jsonOf(ServiceEndpoints.initiateUpload.request(profile, { ...file, name })),
+        JSON.parse(JSON.stringify({ [name]: name, constant: value }))
+      )
+    })
+  })
+
   describe("ids that came as numbers are sent back as numbers, and as text in a path", () => {
     const textOf = ({ body }: HttpClientRequest.HttpClientRequest): string =>
       body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
@@ -606,7 +665,7 @@ describe("ServiceEndpoints", () => {
         "file.tags.a",
         "upload_url"
       ]],
-      [undefined, { data: { id: "x" } }, ["id"]]
+      ["fields.uploadUrl", { data: { id: "x" } }, ["id"]]
     ])("if one is missing, the error says to change %s, and what came", (field, body, received) => {
       const read = ServiceEndpoints.initiateUpload.respond(standard, answer(body), file)
       const error = Either.isLeft(read) ? read.left : assert.fail("expected an error")
@@ -614,6 +673,32 @@ describe("ServiceEndpoints", () => {
       assert.strictEqual("profile" in error ? error.profile : undefined, field)
       for (const name of received) assert.include(error.message, name)
       if (field !== undefined) assert.include(error.message, field)
+    })
+
+    it("leads to the URLs and the upload's id too, and what is beside them in their object is not kept", () => {
+      const nested = ServiceProfile.extend(standard, {
+        fields: {
+          uploadUrl: ["uploadUrl", "session.url"],
+          uploadId: "session.uploadId",
+          urls: "session.urls",
+          partUrl: "href",
+          partNumber: "part"
+        }
+      })
+      const session = { url: href(), urls: [2, 1].map((part) => ({ href: href({ part }), part })), uploadId: 7 }
+      const body = answer({ data: { id: "f1", session, tier: 1 } })
+      const single = Either.getOrThrow(ServiceEndpoints.initiateUpload.respond(nested, body, file))
+      assert.strictEqual(PresignedUrl.reveal(single.url), href())
+      const read = Either.getOrThrow(ServiceEndpoints.initiateLargeUpload.respond(nested, body, large()))
+      assert.deepStrictEqual(read.urls.map(PresignedUrl.reveal), urls(2))
+      assert.deepInclude(read, { uploadId: "7", numericIds: ["uploadId"], extra: { tier: 1 } })
+      assert.deepStrictEqual(single.extra, { tier: 1 })
+      const missing = answer({ data: { id: "f1", session: { ...session, uploadId: null } } })
+      const refused = ServiceEndpoints.initiateLargeUpload.respond(nested, missing, large())
+      assert.deepInclude(Either.isLeft(refused) && { ...refused.left }, {
+        path: "data.session.uploadId",
+        profile: "fields.uploadId"
+      })
     })
 
     it("an element of urls without its URL says so too", () => {

@@ -271,6 +271,24 @@ export const parseImport = (
       )
   )
 
+/** Where a body is not as a template says, and what is expected there. */
+const misfits = (
+  template: ServiceProfile.BodyTemplate,
+  value: unknown,
+  path = ""
+): ReadonlyArray<readonly [path: string, expected: ServiceProfile.BodyTemplate]> => {
+  if (typeof template === "object" && template !== null) {
+    const inside: Readonly<Record<string, unknown>> = Predicate.isObject(value) ? { ...value } : {}
+    return Object.entries(template).flatMap(([name, one]) =>
+      misfits(one, inside[name], path === "" ? name : `${path}.${name}`)
+    )
+  }
+  const fits = typeof template === "string" && /\{(?:file_id|etag|size)\}/.test(template)
+    ? typeof value === (template === "{size}" ? "number" : "string")
+    : value === template
+  return fits ? [] : [[path, template]]
+}
+
 /**
  * Checks the body of a complete request for a single upload: it must have every entry that the profile names, each of
  * the right type, and fixed values as they are.
@@ -282,12 +300,8 @@ export const checkComplete = (
   expected: Exclude<ServiceProfile.CompleteUploadBody, "none">
 ): Effect.Effect<void, ServiceRefused.ServiceRefused> =>
   Effect.flatMap(parseObject(text), (wire) => {
-    const missing = Object.entries(expected).find(([name, value]) =>
-      typeof value === "string" && /\{(?:file_id|etag|size)\}/.test(value)
-        ? typeof wire[name] !== (value === "{size}" ? "number" : "string")
-        : wire[name] !== value
-    )
-    return missing === undefined
+    const [first] = misfits(expected, wire)
+    return first === undefined
       ? Effect.void
-      : Effect.fail(ServiceRefused.invalid(missing[0], `Expected ${JSON.stringify(missing[1])}`))
+      : Effect.fail(ServiceRefused.invalid(first[0], `Expected ${JSON.stringify(first[1])}`))
   })
