@@ -11,6 +11,7 @@ import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Diagnosis from "@stevedore/node/Diagnosis"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as EffectRecord from "effect/Record"
 import * as Schema from "effect/Schema"
@@ -54,40 +55,42 @@ export const checkTarget = (
     )
   })
 
-const fieldsOf = (
-  { completeUploadBody, download, encryptionHeaders, envelope, fields, paths }: Diagnosis.FoundProfile
-) => ({
+type Changes = Readonly<Record<string, unknown>>
+
+const fieldsOf = ({ assumed: _, fields, paths, questions: __, ...found }: Diagnosis.FoundProfile): Changes => ({
   ...(EffectRecord.isEmptyRecord(fields) ? {} : { fields }),
   ...(EffectRecord.isEmptyRecord(paths) ? {} : { paths }),
-  ...(envelope === undefined ? {} : { envelope }),
-  ...(encryptionHeaders === undefined ? {} : { encryptionHeaders }),
-  ...(completeUploadBody === undefined ? {} : { completeUploadBody }),
-  ...(download === undefined ? {} : { download })
+  ...found
 })
 
-const merged = (before: Readonly<Record<string, unknown>>, changes: Readonly<Record<string, unknown>>) => ({
+const groups: ReadonlySet<string> = new Set([
+  "fields",
+  "paths",
+  "initiateBody",
+  "initiateLargeBody",
+  "completeUploadBody",
+  "completeLargeUploadBody"
+])
+
+const merged = (before: Changes, changes: Changes): Changes => ({
   ...before,
-  ...EffectRecord.map(
-    changes,
-    (value, name) =>
-      (name === "fields" || name === "paths") && Predicate.isRecord(before[name]) && Predicate.isRecord(value)
-        ? { ...before[name], ...value }
-        : value
-  )
+  ...EffectRecord.map(changes, (value, name) => {
+    const own = before[name]
+    return groups.has(name) && Predicate.isRecord(own) && Predicate.isRecord(value) ? { ...own, ...value } : value
+  })
 })
 
 const tell = (report: ProfileReport, json: boolean) =>
-  Effect.flatMap(Output, (output) =>
-    json ? output.json([report]) : output.lines([
-      EffectRecord.isEmptyRecord(report.profile)
-        ? "The profile fits as it is."
-        : `Found out: ${JSON.stringify(report.profile)}`,
-      ...report.questions.map((question) => `Not found out: ${question}`),
-      ...report.assumed.map((one) => `Not found out: ${one}`)
-    ]))
+  Effect.flatMap(Output, (output) => {
+    if (json) return output.json([report])
+    const open = [...report.questions, ...report.assumed].map((one) => `Not found out: ${one}`)
+    if (!EffectRecord.isEmptyRecord(report.profile)) {
+      return output.lines([`Found out: ${JSON.stringify(report.profile)}`, ...open])
+    }
+    return output.lines(open.length > 0 ? open : ["The profile fits as it is."])
+  })
 
-type Changes = Readonly<Record<string, unknown>>
-
+/** JSON in a body, if it is; headers as `name: value, name: value`; else text. */
 const valueOf = (field: string, text: string): unknown =>
   field === "encryptionHeaders"
     ? Object.fromEntries(
@@ -96,6 +99,8 @@ const valueOf = (field: string, text: string): unknown =>
         return [name.trim(), value.join(":").trim()]
       })
     )
+    : /Body\b/.test(field)
+    ? Either.getOrElse(Either.try((): unknown => JSON.parse(text)), () => text)
     : text
 
 const placed = (field: string, value: unknown): Changes => {

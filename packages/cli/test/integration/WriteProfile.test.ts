@@ -11,6 +11,7 @@ import * as Output from "../../src/print/output.js"
 import * as Schemas from "../../src/print/serviceSchemas.js"
 import * as ProfileFile from "../../src/profile/file.js"
 import { type Environment, invoke, jsonLines } from "./invoke.js"
+import * as LawfulServices from "./lawfulServices.js"
 import { listening } from "./listening.js"
 import { bodyOf } from "./plainService.js"
 
@@ -147,6 +148,39 @@ describe("doctor --write-profile", () => {
           profile.encryptionHeaders,
           storage === "amz" ? undefined : ServiceVariation.encryptionHeaders(storage)
         )
+      }).pipe(Effect.provide(NodeContext.layer)),
+    120_000
+  )
+
+  it.scopedLive.each(LawfulServices.services)(
+    "writes a profile by which a service %s gets one PUT and parts",
+    ([, service]) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        const { contentOf, origin } = yield* LawfulServices.serve(service)
+        const env = { STEVEDORE_BASE_URL: origin, STEVEDORE_TOKEN: "api.nothing", STEVEDORE_STATE_DIR: folder }
+        const path = `${folder}/service.json`
+        const given = service.byHand === undefined ? [] : ["--profile", `${folder}/by-hand.json`]
+        if (service.byHand !== undefined) {
+          const { code, stderr, stdout } = yield* invoke(["doctor", "--write-profile", path], env)
+          assert.strictEqual(code, 1)
+          assert.include(stdout, "Not found out: initiateBody.folder_id: the value that the service wants there")
+          assert.include(stderr, "initiateBody.folder_id")
+          assert.notInclude(stdout, "fits as it is")
+          yield* fs.writeFileString(`${folder}/by-hand.json`, JSON.stringify({ initiateBody: service.byHand }))
+        }
+        const told = yield* invoke(["doctor", "--write-profile", path, ...given], env)
+        assert.strictEqual(told.code, 0, told.stdout + told.stderr)
+        const { baseUrl: _, ...found } = JSON.parse(yield* fs.readFileString(path))
+        if (service.byHand === undefined) assert.deepStrictEqual(found, service.profile)
+        for (const [size, parts] of [[1000, []], [2 * 5_242_880, ["--parts", "2"]]] as const) {
+          const bytes = Buffer.alloc(size, `${size} `)
+          yield* fs.writeFile(`${folder}/a.bin`, bytes)
+          const upload = yield* invoke(["upload", `${folder}/a.bin`, "--profile", path, ...parts], env)
+          assert.strictEqual(upload.code, 0, upload.stderr)
+          assert.isTrue(contentOf(upload.stdout.split("\t")[0] ?? "").equals(bytes))
+        }
       }).pipe(Effect.provide(NodeContext.layer)),
     120_000
   )

@@ -8,6 +8,7 @@ import { openRecord } from "../base/effect.js"
 import { FileRecord } from "../FileRecord.js"
 import * as Json from "../Json.js"
 import type { Metadata } from "../Metadata.js"
+import { filled, type Known } from "../parts/template.js"
 import type * as PresignedUrl from "../PresignedUrl.js"
 import type { ServiceError } from "../ServiceError.js"
 import type { BodyTemplate, ServiceProfile } from "../ServiceProfile.js"
@@ -45,30 +46,6 @@ export interface FileDescription {
 }
 
 const withFileId = (path: string, fileId: string): string => path.replace("{file_id}", encodeURIComponent(fileId))
-
-type Known = Readonly<Record<string, unknown>>
-
-const ofPart = /\{(?:part_number|etag)\}/
-
-/**
- * A template with what is known in the places that stand for it; undefined where it is not known. What has the number or the
- * etag of a part in it is repeated for each part: an element of a list, and an entry of an object that has it in its name.
- */
-const filled = (template: unknown, known: Known, parts: ReadonlyArray<Known> = [{}]): unknown => {
-  if (typeof template === "string") {
-    if (Object.hasOwn(known, template)) return known[template]
-    const pieces = template.split(/(\{\w+\})/).map((piece) => Object.hasOwn(known, piece) ? known[piece] : piece)
-    return pieces.includes(undefined) ? undefined : pieces.join("")
-  }
-  if (typeof template !== "object" || template === null) return template
-  const isList = Array.isArray(template)
-  const entries = Object.entries(template).flatMap(([name, one]) =>
-    ofPart.test(isList ? JSON.stringify(one) : name)
-      ? parts.map((part) => [filled(name, part), filled(one, { ...known, ...part }, [part])] as const)
-      : [[name, filled(one, known, parts)] as const]
-  )
-  return isList ? entries.map(([, one]) => one) : Object.fromEntries(entries)
-}
 
 /** What a body can tell. */
 interface Told extends Omit<CompletedUpload, "fileId"> {

@@ -2,17 +2,14 @@
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import * as EffectRecord from "effect/Record"
 import { Buffer } from "node:buffer"
 import * as Multipart from "./multipart.js"
 import * as Names from "./names.js"
 import type { Answer } from "./probe.js"
 import * as Probe from "./probe.js"
-import * as ProfileProbe from "./single.js"
+import { Prober } from "./prober.js"
 import type { Found } from "./trial.js"
 import * as Trial from "./trial.js"
-
-type Prober = ProfileProbe.Prober
 
 type Headers = Readonly<Record<string, string>>
 
@@ -65,68 +62,48 @@ const putSingle = (prober: Prober, href: string, bytes: Uint8Array) =>
     return answer
   })
 
-const completeBodies = (answer: Answer): ReadonlyArray<Headers> => {
-  const told = Probe.words(answer).flatMap((word) => {
-    const placeholder = Names.placeholderOf(word)
-    return placeholder === undefined ? [] : [[word, placeholder] as const]
-  })
-  return [{}, ...told.map(([name, value]) => ({ [name]: value })), Object.fromEntries(told)]
-}
-
-type Known = Readonly<Record<string, unknown>>
-
-const filled = (body: Readonly<Record<string, unknown>>, known: Known): object =>
-  EffectRecord.map(body, (value) => known[String(value)] ?? value)
+const complete = (prober: Prober, file: { readonly value: string | number; readonly etag: string; readonly size: number }) =>
+  prober.fit("completeUpload", (entries) =>
+    prober.post("completeUpload", String(file.value), entries, {
+      "{etag}": file.etag,
+      "{name}": Trial.singleName,
+      "{type}": Trial.mediaType,
+      "{file_id}": file.value,
+      "{size}": file.size
+    }))
 
 const completeSingle = (prober: Prober, opened: Answer, etag: string, size: number) =>
   Effect.gen(function*() {
-    const { draft } = prober
-    const given = prober.service.profile.completeUploadBody
-    for (const { field, id, value } of ProfileProbe.ids(prober, opened).slice(0, 8)) {
+    const { questions } = prober.draft
+    for (const { field, id, value } of prober.ids(opened).slice(0, 8)) {
       prober.learnPaths(opened, id, false)
-      const known: Known = {
-        "{etag}": etag,
-        "{name}": Trial.singleName,
-        "{type}": Trial.mediaType,
-        "{file_id}": value,
-        "{size}": size
-      }
-      const body = given === "none" ? undefined : filled(given, known)
-      let answer = yield* prober.ask("completeUpload", id, body)
-      for (let tries = 0; tries < 5 && Probe.isRefused(answer); tries++) {
-        for (const body of completeBodies(answer)) {
-          answer = yield* prober.ask("completeUpload", id, filled(body, known))
-          if (!Probe.isFine(answer)) continue
-          draft.completeUploadBody = body
-          break
-        }
-      }
+      const { answer } = yield* complete(prober, { value, etag, size })
+      if (questions.length > 0) return undefined
       if (!Probe.isFine(answer)) continue
-      if (![prober.name("fileId"), "id", "file_id"].includes(field)) draft.fields["fileId"] = field
+      prober.learn("fileId", field)
       prober.learnPaths(answer, id, false)
       return { id, answer }
     }
-    draft.questions.push("paths.completeUpload: the path that completes an upload, with {file_id}")
-    draft.questions.push("fields.fileId: the field with the file's id, in the answer that opens an upload")
+    questions.push("paths.completeUpload: the path that completes an upload, with {file_id}")
+    questions.push("fields.fileId: the field with the file's id, in the answer that opens an upload")
     return undefined
   })
 
 const readBack = (prober: Prober, id: string, content: Uint8Array) =>
   Effect.gen(function*() {
     const { draft } = prober
-    const record = yield* prober.ask("file", id)
+    const record = yield* prober.get("file", id)
     prober.learnPaths(record, id, false)
-    const answer = yield* prober.ask("download", id)
+    const answer = yield* prober.get("download", id)
     if (answer.status >= 300 && answer.status < 400) return record
     if (Probe.isFine(answer) && Buffer.from(answer.bytes).equals(Buffer.from(content))) return record
     const links = Probe.leaves(prober.resource(answer)).flatMap(({ path, value }) =>
-      Predicate.isString(value) && /^https?:\/\//.test(value) ? [path.join(".")] : []
+      Probe.isHref(value) ? [path.join(".")] : []
     )
     const [field] = links
     if (Probe.isFine(answer) && field !== undefined) {
       draft.download = "link"
-      const standard = prober.service.profile.fields.downloadUrl
-      if (!links.includes(String(standard))) draft.fields["downloadUrl"] = field
+      if (!links.includes(prober.name("downloadUrl"))) prober.learn("downloadUrl", field)
     } else draft.questions.push("paths.download: the path that a file is read from, with {file_id}")
     return record
   })
@@ -140,33 +117,33 @@ const typeOf = (index: number): string => `text/x-stevedore-${index}`
 const learnMediaType = (prober: Prober, content: Uint8Array, answers: ReadonlyArray<Answer>) =>
   Effect.gen(function*() {
     const { draft } = prober
-    if (draft.fields["mediaType"] !== undefined || answers.some((answer) => shows(answer, Trial.mediaType))) return
-    const names = prober.names(Names.mediaType)
-    const opened = yield* prober.ask("initiateUpload", "", {
-      [prober.name("fileName")]: Trial.singleName,
-      [prober.name("size")]: content.byteLength,
-      ...Object.fromEntries(names.map((name, index) => [name, typeOf(index)]))
-    })
-    const href = Probe.textAt(prober.resource(opened), "upload_url")
-    const { id, value } = ProfileProbe.ids(prober, opened)
-      .find(({ field }) => field === prober.name("fileId") || field === "file_id") ?? {}
+    const before = prober.entries("initiateUpload") ?? []
+    const isFixed = draft.fields["mediaType"] !== undefined || draft.initiateBody !== undefined
+    if (isFixed || answers.some((answer) => shows(answer, Trial.mediaType))) return
+    const size = content.byteLength
+    const names = [...new Set([prober.name("mediaType"), ...Names.mediaType.names])]
+    const types = names.map((name, index) => ({ path: [name], value: typeOf(index) }))
+    const opened = yield* prober.post(
+      "initiateUpload",
+      "",
+      [...before.filter(({ value }) => value !== Names.mediaType.value), ...types],
+      { "{name}": Trial.singleName, "{size}": size }
+    )
+    const href = prober.uploadUrl(opened)
+    const [file] = prober.ids(opened)
     const told: Array<Answer> = [opened]
-    if (href !== undefined && id !== undefined) {
-      prober.left.push({ fileId: id, kind: "session", bytes: content.byteLength })
-      const encryption = draft.encryptionHeaders ?? prober.service.profile.encryptionHeaders
-      const put = yield* Probe.put(href, content, { "content-type": Trial.mediaType, ...encryption })
-      const given = draft.completeUploadBody ?? prober.service.profile.completeUploadBody
-      const known: Known = { "{etag}": put.headers["etag"], "{file_id}": value, "{size}": content.byteLength }
-      const body = given === "none" ? undefined : filled(given, known)
-      const completed = yield* prober.ask("completeUpload", id, body)
-      if (Probe.isFine(completed)) Trial.settle(prober.left, id)
-      told.push(completed, yield* prober.ask("file", id))
+    if (href !== undefined && file !== undefined) {
+      prober.left.push({ fileId: file.id, kind: "session", bytes: size })
+      const put = yield* Probe.put(href, content, { "content-type": Trial.mediaType, ...prober.encryption })
+      const { answer } = yield* complete(prober, { value: file.value, etag: put.headers["etag"] ?? "", size })
+      if (Probe.isFine(answer)) Trial.settle(prober.left, file.id)
+      told.push(answer, yield* prober.get("file", file.id))
     }
     const found = names.find((_, index) => told.some((answer) => shows(answer, typeOf(index))))
-    const assumed = prober.name("mediaType")
-    if (found === undefined) {
-      draft.assumed.push(`fields.mediaType: nothing that the service answers shows a media type; ${assumed} is assumed`)
-    } else if (found !== assumed) draft.fields["mediaType"] = found
+    if (found !== undefined) return prober.learn("mediaType", found)
+    draft.assumed.push(
+      `fields.mediaType: nothing that the service answers shows a media type; ${prober.name("mediaType")} is assumed`
+    )
   })
 
 /** The field of the record with the checksum of what was sent, told by its value. */
@@ -178,8 +155,7 @@ const learnChecksum = (prober: Prober, content: Uint8Array, record: Answer) =>
       const { value } = leaves.find(({ path }) => path.join(".") === `${field}.value`) ?? {}
       if (!Predicate.isString(algorithm) || !Predicate.isString(value)) continue
       const ours = yield* Trial.sameOf({ algorithm, value }, content)
-      if (ours === value && field !== prober.name("checksum")) prober.draft.fields["checksum"] = field
-      if (ours === value) return
+      if (ours === value) return prober.learn("checksum", field)
       if (ours !== undefined) {
         prober.draft.assumed.push(`fields.checksum: ${field} is not the ${algorithm} of what was sent`)
       }
@@ -189,23 +165,26 @@ const learnChecksum = (prober: Prober, content: Uint8Array, record: Answer) =>
 const single = (prober: Prober, content: Uint8Array) =>
   Effect.gen(function*() {
     const size = content.byteLength
-    const opened = yield* ProfileProbe.initiate(prober, "initiateUpload", { name: Trial.singleName, size })
-    prober.learnEnvelope(opened, "upload_url")
-    const href = Probe.textAt(prober.resource(opened), "upload_url")
-    if (!Probe.isFine(opened) || href === undefined) {
-      for (const { field } of [Names.fileName, Names.mediaType, Names.size]) {
-        prober.draft.questions.push(`fields.${field}: its name in the body that opens an upload`)
+    const { left, draft: { questions } } = prober
+    const before = left.length
+    const opened = yield* prober.initiate("initiateUpload", { "{name}": Trial.singleName, "{size}": size })
+    const href = prober.uploadUrl(opened)
+    if (href === undefined) {
+      if (Probe.isFine(opened)) {
+        questions.push("fields.uploadUrl: the field with the pre-signed URL, in the answer that opens an upload")
+      }
+      if (questions.length > 0) return
+      for (const { field } of Names.kinds.initiateUpload) {
+        questions.push(`fields.${field}: its name in the body that opens an upload`)
       }
       return
     }
-    const before = prober.left.length
-    const [first] = ProfileProbe.ids(prober, opened)
-    if (first !== undefined) prober.left.push({ fileId: first.id, kind: "session", bytes: size })
     const stored = yield* putSingle(prober, href, content)
     if (!Probe.isFine(stored)) return
     const completed = yield* completeSingle(prober, opened, stored.headers["etag"] ?? "", size)
     if (completed === undefined) return
-    prober.left.splice(before, prober.left.length - before, { fileId: completed.id, kind: "file", bytes: size })
+    // by its id, which is known only now
+    left.splice(Math.max(before, left.length - 1), 1, { fileId: completed.id, kind: "file", bytes: size })
     const record = yield* readBack(prober, completed.id, content)
     yield* learnChecksum(prober, content, record)
     yield* learnMediaType(prober, content, [opened, completed.answer, record])
@@ -217,7 +196,7 @@ export const discover = (
   contents: Pick<Found, "singleContent" | "largeContent" | "left">
 ) =>
   Effect.gen(function*() {
-    const prober = new ProfileProbe.Prober(service, ProfileProbe.emptyDraft(), contents.left)
+    const prober = new Prober(service, contents.left)
     yield* single(prober, contents.singleContent)
     if (prober.draft.questions.length === 0) {
       yield* Multipart.multipart(prober, contents.largeContent)

@@ -1,112 +1,97 @@
-/** What services call the fields that the interface leaves open, beside the names that their own answers give. */
+/** What services call what a body tells, beside the names that their own answers give. */
 import type { ServiceProfile } from "@stevedore/core/ServiceProfile"
 
-export interface Slot {
-  /** What the profile calls it. */
-  readonly field: keyof ServiceProfile["fields"]
+/** The calls that have a body. */
+export type Call = "initiateUpload" | "initiateLargeUpload" | "completeUpload" | "completeLargeUpload"
+
+/** Something that a body tells. */
+export interface Kind {
+  /** What stands for it in a template. */
+  readonly value: string
+  /** The profile's entry for its name; undefined if it has none. */
+  readonly field: keyof ServiceProfile["fields"] | undefined
   /** What a name of it looks like. */
   readonly pattern: RegExp
   readonly names: ReadonlyArray<string>
 }
 
-const separated = (...words: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const [first = "", ...rest] = words
-  const camel = first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")
-  return [
-    ...new Set([
-      words.join("_"),
-      camel,
-      words.join("-"),
-      camel.charAt(0).toUpperCase() + camel.slice(1),
-      words.join("")
-    ])
-  ]
+const spelt = (name: string): ReadonlyArray<string> => {
+  const words = name.split("_")
+  const camel = words.map((word, index) => index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)).join("")
+  const others = [words.join("-"), camel.charAt(0).toUpperCase() + camel.slice(1), words.join("")]
+  return words.length === 1 ? words : [name, camel, ...others]
 }
 
-export const fileName: Slot = {
-  field: "fileName",
-  pattern: /name|title|label/i,
-  names: [
-    "name",
-    "filename",
-    ...separated("file", "name"),
-    "title",
-    ...separated("display", "name"),
-    ...separated("original", "name"),
-    "label"
-  ]
-}
+/** Names of several words stand for all their spellings. */
+const kind = (value: string, field: Kind["field"], pattern: RegExp, names: string): Kind => ({
+  value,
+  field,
+  pattern,
+  names: [...new Set(names.split(" ").flatMap(spelt))]
+})
 
-export const mediaType: Slot = {
-  field: "mediaType",
-  pattern: /type|mime|media/i,
-  names: ["type", ...separated("content", "type"), ...separated("mime", "type"), ...separated("media", "type"), "mime"]
-}
+export const fileName = kind(
+  "{name}",
+  "fileName",
+  /name|title|label/i,
+  "name filename file_name title display_name original_name label"
+)
 
-export const size: Slot = {
-  field: "size",
-  pattern: /size|bytes|length/i,
-  names: [
-    "size",
-    "bytes",
-    ...separated("file", "size"),
-    ...separated("content", "length"),
-    "length",
-    ...separated("size", "bytes"),
-    ...separated("byte", "size"),
-    ...separated("total", "size")
-  ]
-}
+export const mediaType = kind("{type}", "mediaType", /type|mime|media/i, "type content_type mime_type media_type mime")
 
-export const parts: Slot = {
-  field: "parts",
-  pattern: /parts?|chunks?|segments?/i,
-  names: [
-    "parts",
-    ...separated("part", "count"),
-    ...separated("num", "parts"),
-    ...separated("number", "of", "parts"),
-    ...separated("desired", "parts"),
-    "chunks"
-  ]
-}
+export const size = kind(
+  "{size}",
+  "size",
+  /size|bytes|length|byte.?count/i,
+  "size bytes file_size content_length length size_bytes byte_size total_size"
+)
 
-export const completeParts: Slot = {
-  field: "completeParts",
-  pattern: /parts|etags|chunks/i,
-  names: ["parts", "etags", ...separated("completed", "parts"), ...separated("uploaded", "parts"), "Parts"]
-}
+export const parts = kind(
+  "{parts}",
+  "parts",
+  /parts?|chunks?|segments?/i,
+  "parts part_count num_parts number_of_parts desired_parts chunks"
+)
 
-export const completePartNumber: Slot = {
-  field: "completePartNumber",
-  pattern: /number|index|position/i,
-  names: [...separated("part", "number"), "number", "part", "index"]
-}
+/** The list of the parts. */
+export const list = kind(
+  "list",
+  "completeParts",
+  /parts|etags|chunks|segments|blocks/i,
+  "parts etags completed_parts uploaded_parts Parts"
+)
 
-export const completeEtag: Slot = {
-  field: "completeEtag",
-  pattern: /e.?tag|hash/i,
-  names: ["etag", "ETag", "e_tag", "eTag", "Etag", "e-tag", "hash"]
+export const partNumber = kind(
+  "{part_number}",
+  "completePartNumber",
+  /number|index|position|^part$|^no$/i,
+  "part_number number part index"
+)
+
+export const etag = kind("{etag}", "completeEtag", /e.?tag|hash/i, "etag ETag e_tag eTag Etag e-tag hash")
+
+const uploadId = kind("{upload_id}", undefined, /upload|session|multipart/i, "upload_id")
+
+const fileId = kind("{file_id}", undefined, /id$/i, "file_id")
+
+/** What the body of a call tells; of two that a name looks like, the first. */
+export const kinds: Readonly<Record<Call, ReadonlyArray<Kind>>> = {
+  initiateUpload: [fileName, mediaType, size],
+  initiateLargeUpload: [fileName, mediaType, size, parts],
+  completeUpload: [etag, size, mediaType, fileId, fileName],
+  completeLargeUpload: [list, uploadId, fileId, partNumber, etag]
 }
 
 /** The paths of the calls that open a session, beside those that the service's answers lead to. */
-export const initiatePaths = ["/v2/uploads", "/v2/upload", "/v1/files/upload", "/v1/uploads", "/v1/upload", "/uploads"]
-
-export const initiateLargePaths = [
-  "/v2/large-uploads",
-  "/v2/multipart-uploads",
-  "/v2/uploads/large",
-  "/v2/uploads/multipart",
-  "/v2/files/multipart-upload",
-  "/v1/files/large-upload",
-  "/v1/large-uploads"
-]
-
-/** What of a file a field of this name stands for, in the body of Complete upload. */
-export const placeholderOf = (name: string): string | undefined => {
-  if (completeEtag.pattern.test(name)) return "{etag}"
-  if (size.pattern.test(name)) return "{size}"
-  if (mediaType.pattern.test(name)) return "{type}"
-  if (/id$/i.test(name)) return "{file_id}"
-  return fileName.pattern.test(name) ? "{name}" : undefined
+export const paths: Readonly<Record<"initiateUpload" | "initiateLargeUpload", ReadonlyArray<string>>> = {
+  initiateUpload: ["/v2/uploads", "/v2/upload", "/v1/files/upload", "/v1/uploads", "/v1/upload", "/uploads"],
+  initiateLargeUpload: [
+    "/v2/large-uploads",
+    "/v2/multipart-uploads",
+    "/v2/uploads/large",
+    "/v2/uploads/multipart",
+    "/v2/files/multipart-upload",
+    "/v1/files/large-upload",
+    "/v1/large-uploads"
+  ]
 }

@@ -91,33 +91,73 @@ export const leaves = (value: unknown, path: ReadonlyArray<string> = []): Readon
     : [{ path, value }]
 
 /** The value without its envelope: the object of that name, or `data` if it has one. */
-export const unwrapped = (json: unknown, envelope = "data"): unknown => {
-  const inside = envelope.split(".").reduce<unknown>(
+export const unwrapped = (json: unknown, envelope: string): unknown => {
+  const inside = (envelope === "either" ? "data" : envelope).split(".").reduce<unknown>(
     (value, name) => Predicate.hasProperty(value, name) ? value[name] : undefined,
     json
   )
   return Predicate.isRecord(inside) ? inside : json
 }
 
-const texts = (value: unknown, depth = 0): ReadonlyArray<string> => {
-  if (depth > 6) return []
-  if (Predicate.isString(value)) return [value]
-  if (Array.isArray(value)) return value.slice(0, 50).flatMap((one) => texts(one, depth + 1))
-  return Predicate.isRecord(value)
-    ? Object.entries(value).flatMap(([name, one]) => [name, ...texts(one, depth + 1)])
-    : []
+/** What an answer says of a field. */
+export interface Refusal {
+  /** In the body that was sent; `*` is each element of a list. */
+  readonly path: ReadonlyArray<string>
+  readonly words: string
+  /** Whether the answer names it as a field, and not only in its words. */
+  readonly isNamed: boolean
 }
 
-/** Every word of an answer that could be the name of a field, in its order, each once. */
-export const words = ({ json, text }: Answer): ReadonlyArray<string> => [
-  ...new Set(
-    (json === undefined ? [text.replace(/<[^>]*>/g, " ")] : texts(json)).flatMap((one) =>
-      one.match(/[A-Za-z_][\w-]*[A-Za-z0-9]/g) ?? []
-    )
-  )
-]
-
 const isText = Predicate.isString
+
+const segments = (value: unknown): ReadonlyArray<string> =>
+  (Array.isArray(value) ? value.map(String) : isText(value) ? value.split(/[./[\]#]+/) : [])
+    .filter((name) => name !== "" && name !== "$" && name !== "body")
+    .map((name) => /^\d+$/.test(name) ? "*" : name)
+
+const places = ["path", "field", "pointer", "instancePath", "param", "property", "loc", "source"]
+
+const sayings = ["message", "detail", "msg", "reason", "error", "title", "code"]
+
+/** The texts of an answer, and what it says of which field, wherever that stands. */
+const said = (value: unknown, words = "", depth = 0): ReadonlyArray<Refusal> => {
+  if (depth > 6) return []
+  if (isText(value)) return [{ path: [], words: value, isNamed: false }]
+  if (Array.isArray(value)) return value.slice(0, 50).flatMap((one) => said(one, words, depth + 1))
+  if (!Predicate.isRecord(value)) return []
+  const own = sayings.flatMap((name) => isText(value[name]) ? [value[name]] : []).join(" ") || words
+  const at = places.map((name) => segments(name === "source" ? textAt(value[name], "pointer") : value[name]))
+    .find((path) => path.length > 0) ?? []
+  const more = Array.isArray(value["keys"]) ? value["keys"].map((key) => [...at, String(key)]) : at.length > 0 ? [at] : []
+  return [
+    ...more.map((path) => ({ path, words: own, isNamed: true })),
+    ...Object.entries(value).flatMap(([name, one]) =>
+      // a field may be a name that leads to what is wrong with it
+      /^(?:errors|fields|details|issues|violations|invalid)$/.test(name) && Predicate.isRecord(one)
+        ? Object.entries(one).flatMap(([field, problem]) => {
+          const found = said(problem, own, depth + 1)
+          return sayings.includes(field) || places.includes(field) || found.some(({ isNamed }) => isNamed)
+            ? found
+            : [{ path: segments(field), words: found.map(({ words }) => words).join(" "), isNamed: true }]
+        })
+        : said(one, own, depth + 1)
+    )
+  ]
+}
+
+/** What an answer says of the fields that were sent: first what it names, then each word that could be a name. */
+export const refusals = ({ json, text }: Answer): ReadonlyArray<Refusal> => {
+  const all = said(json === undefined ? text.replace(/<[^>]*>/g, " ") : json)
+  const texts = all.filter(({ isNamed }) => !isNamed)
+  return [
+    ...all.filter(({ isNamed }) => isNamed),
+    ...[/["'`]([A-Za-z_][\w.-]*)["'`]/g, /([A-Za-z_][\w-]*[A-Za-z0-9])/g].flatMap((names, index) =>
+      texts.flatMap(({ words }) =>
+        [...words.matchAll(names)].map(([, name]) => ({ path: segments(name), words, isNamed: index === 0 }))
+      )
+    )
+  ]
+}
 
 /** The paths under the base URL that an answer leads to, each with the name or relation that leads there. */
 export const paths = (
@@ -141,19 +181,16 @@ export const paths = (
   })
 }
 
-/** A text in an object. */
-export const textAt = (value: unknown, name: string): string | undefined =>
+const textAt = (value: unknown, name: string): string | undefined =>
   Predicate.hasProperty(value, name) && Predicate.isString(value[name]) ? value[name] : undefined
 
-/** A text or a number in an object. */
-export const idAt = (value: unknown, name: string): string | number | undefined => {
-  const id = Predicate.hasProperty(value, name) ? value[name] : undefined
-  return (Predicate.isString(id) && id !== "") || Predicate.isNumber(id) ? id : undefined
-}
+export const isHref = (value: unknown): value is string => isText(value) && /^https?:\/\//.test(value)
 
-/** A list in an object; empty if there is none. */
-export const listAt = (value: unknown, name: string): ReadonlyArray<unknown> =>
-  Predicate.hasProperty(value, name) && Array.isArray(value[name]) ? value[name] : []
+/** Text or a number that may be an id. */
+export const idOf = (value: unknown): string | number | undefined =>
+  Predicate.isNumber(value) || (isText(value) && value !== "" && value.length <= 200 && !isHref(value))
+    ? value
+    : undefined
 
 /** What a URL says of the headers that it signs, in whatever dialect; undefined if it does not say. */
 export const signedHeaders = (url: URL): ReadonlyArray<string> | undefined => {
