@@ -73,7 +73,7 @@ const withUrlPerPart = ({ baseUrl, token }: Pick<ServiceConfig.ServiceWithToken,
   })
 
 /** Everything that an upload to such a service needs. */
-export const layer = (options: NodeStevedore.Options) =>
+export const layer = (options: NodeStevedore.Options & { readonly baseUrl: string }) =>
   Layer.effect(ServiceApi.ServiceApi, withUrlPerPart(options)).pipe(
     Layer.provide(NodeStevedore.layerClient()),
     Layer.provideMerge(NodeStevedore.layer(options))
