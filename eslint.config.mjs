@@ -93,7 +93,7 @@ export default tseslint.config(
   {
     // the pages show these, in a column of 80 characters
     files: [
-      "packages/examples/src/{ReactElement,ReactQueue,SolidElement,SolidQueue,SvelteQueue,VueElement,VueQueue,Minutes,ObjectSource,ReactProjects,UploadFromExpress,UploadFromRequest}.{ts,tsx}",
+      "packages/examples/src/{ReactElement,ReactQueue,SolidElement,SolidQueue,SvelteQueue,VueElement,VueQueue,Minutes,ObjectSource,ReactProjects,UrlPerPart,UploadFromExpress,UploadFromRequest}.{ts,tsx}",
       "packages/examples/runtimes/Layers.ts",
       "packages/examples/{archive,testing}/**/*.ts",
       "packages/examples/test/SavingNotes.test.ts",

@@ -137,13 +137,17 @@ const problemsOf = (template: Template, value: unknown, path: Problem[0] = []): 
   const [first] = Object.entries(template)
   if (first?.[0] === "{part_number}") {
     return Object.entries(value).flatMap(([name, one]) =>
-      /^\d+$/.test(name) ? problemsOf(first[1], one, [...path, name]) : [[[...path, name], "Expected a number"] as const]
+      /^\d+$/.test(name)
+        ? problemsOf(first[1], one, [...path, name])
+        : [[[...path, name], "Expected a number"] as const]
     )
   }
   return [
     ...Object.keys(value).filter((name) => !(name in template)).map((name): Problem => [[...path, name], "is unknown"]),
     ...Object.entries(template).flatMap(([name, one]) =>
-      name === "parts" && one === "{parts}" && value[name] === undefined ? [] : problemsOf(one, value[name], [...path, name])
+      name === "parts" && one === "{parts}" && value[name] === undefined
+        ? []
+        : problemsOf(one, value[name], [...path, name])
     )
   ]
 }
@@ -202,7 +206,15 @@ export const serve = ({ complete, initiate, opened, says }: LawfulService) =>
         if (!done.has(id)) return json(404, {})
         return request.url?.endsWith("/download") === true
           ? response.writeHead(200).end(contentOf(id))
-          : json(200, { data: { id, name: "a", type: "application/octet-stream", size: contentOf(id).byteLength, status: "completed" } })
+          : json(200, {
+            data: {
+              id,
+              name: "a",
+              type: "application/octet-stream",
+              size: contentOf(id).byteLength,
+              status: "completed"
+            }
+          })
       })
     })
     return { origin, contentOf }

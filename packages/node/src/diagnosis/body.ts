@@ -70,9 +70,12 @@ const forms: ReadonlyArray<readonly [asked: RegExp, ReadonlyArray<Entry>]> = [
 ]
 
 const isUnwanted = (words: string): boolean =>
-  /unknown|unexpected|unrecogni[sz]ed|additional|not (?:allowed|permitted|known)|extra|excess|no such|undefined/i.test(words)
+  /unknown|unexpected|unrecogni[sz]ed|additional|not (?:allowed|permitted|known)|extra|excess|no such|undefined/i.test(
+    words
+  )
 
-const container = /^(?:file|files|upload|document|asset|object|media|item|input|data|body|attributes|metadata|session)$/i
+const container =
+  /^(?:file|files|upload|document|asset|object|media|item|input|data|body|attributes|metadata|session)$/i
 
 const kindOf = (call: Call, { isNamed, path }: Refusal): Kind | undefined => {
   const name = path.at(-1) ?? ""
@@ -113,7 +116,9 @@ const changes = (call: Call, entries: Entries) => (refusal: Refusal): ReadonlyAr
   }
   const isPart = kind === Names.partNumber || call === "completeLargeUpload" && kind === Names.etag
   const place = isPart && !path.includes("*") ? [...list ?? [], "*", ...path] : path
-  const others = entries.filter((entry) => entry.value !== kind.value && !entry.path.every((name, at) => place[at] === name))
+  const others = entries.filter((entry) =>
+    entry.value !== kind.value && !entry.path.every((name, at) => place[at] === name)
+  )
   return [[...others, { path: place, value: kind.value }]]
 }
 

@@ -33,36 +33,30 @@ const encryptionNames = (url: URL, refusal: Answer | undefined): ReadonlyArray<s
   return [...new Set([...told, `x-${storageOf(url)}-server-side-encryption`, "x-amz-server-side-encryption"])]
 }
 
+/** Sends the file with what the profile says, or with the first headers that storage accepts. */
 const putSingle = (prober: Prober, href: string, bytes: Uint8Array) =>
   Effect.gen(function*() {
-    const { draft, service } = prober
-    const standard = service.profile.encryptionHeaders
     const put = (headers: Headers) => Probe.put(href, bytes, { "content-type": Trial.mediaType, ...headers })
-    let answer = yield* put(standard)
-    if (Probe.isFine(answer)) return answer
+    const first = yield* put(prober.encryption)
+    if (Probe.isFine(first)) return first
     const url = new URL(href)
-    for (const name of encryptionNames(url, answer)) {
-      for (const value of valuesOf(name)) {
-        answer = yield* put({ [name]: value })
-        if (!Probe.isFine(answer)) continue
-        draft.encryptionHeaders = { [name]: value }
-        return answer
-      }
+    const named = encryptionNames(url, first).flatMap((name) => valuesOf(name).map((value) => ({ [name]: value })))
+    for (const headers of [...named, {}]) {
+      const answer = yield* put(headers)
+      if (!Probe.isFine(answer)) continue
+      prober.draft.encryptionHeaders = headers
+      return answer
     }
-    answer = yield* put({})
-    if (Probe.isFine(answer)) draft.encryptionHeaders = {}
-    else {
-      const names = Probe.signedHeaders(url)?.filter((name) => name !== "host" && name !== "content-type").join(", ")
-      draft.questions.push(
-        `encryptionHeaders: the headers that a single PUT must have${
-          names === undefined ? "" : `, with their values: ${names}`
-        }`
-      )
-    }
-    return answer
+    const names = Probe.signedHeaders(url)?.filter((name) => name !== "host" && name !== "content-type").join(", ")
+    const words = names === undefined ? "" : `, with their values: ${names}`
+    prober.draft.questions.push(`encryptionHeaders: the headers that a single PUT must have${words}`)
+    return first
   })
 
-const complete = (prober: Prober, file: { readonly value: string | number; readonly etag: string; readonly size: number }) =>
+const complete = (
+  prober: Prober,
+  file: { readonly value: string | number; readonly etag: string; readonly size: number }
+) =>
   prober.fit("completeUpload", (entries) =>
     prober.post("completeUpload", String(file.value), entries, {
       "{etag}": file.etag,
@@ -165,7 +159,7 @@ const learnChecksum = (prober: Prober, content: Uint8Array, record: Answer) =>
 const single = (prober: Prober, content: Uint8Array) =>
   Effect.gen(function*() {
     const size = content.byteLength
-    const { left, draft: { questions } } = prober
+    const { draft: { questions }, left } = prober
     const before = left.length
     const opened = yield* prober.initiate("initiateUpload", { "{name}": Trial.singleName, "{size}": size })
     const href = prober.uploadUrl(opened)

@@ -73,7 +73,9 @@ const uploadIdIn = (prober: Prober, answer: Answer, own: ReturnType<typeof fileI
   const ids = prober.ids(answer)
   const found = ids.find(({ field }) => `.${field}`.endsWith(`.${prober.name("uploadId")}`)) ??
     ids.find(({ field }) => /(?:upload|session|multipart)[\w.-]*(?:id|token|key|handle|ref)$/i.test(field)) ??
-    ids.find(({ field, value }) => field !== own?.field && Predicate.isString(value) && /(?:id|token|key)$/i.test(field)) ??
+    ids.find(({ field, value }) =>
+      field !== own?.field && Predicate.isString(value) && /(?:id|token|key)$/i.test(field)
+    ) ??
     own
   if (found !== undefined) prober.learn("uploadId", found.field)
   return found?.value
@@ -113,16 +115,19 @@ const openLarge = (prober: Prober, content: Uint8Array) =>
     if (!Probe.isFine(opened)) questions.push("paths.initiateLargeUpload: the path that opens an upload in parts")
     else if (elements.length === 0) {
       questions.push("fields.urls: the field with the list of URLs, in the answer that opens an upload in parts")
-    } else if (urls.length < elements.length) questions.push("fields.partUrl: the name of the URL in an element of urls")
-    else if (file === undefined || uploadId === undefined) {
+    } else if (urls.length < elements.length) {
+      questions.push("fields.partUrl: the name of the URL in an element of urls")
+    } else if (file === undefined || uploadId === undefined) {
       questions.push("fields.uploadId: the field with the upload's id, in the answer that opens an upload in parts")
     }
     if (questions.length > 0 || file === undefined || uploadId === undefined) return undefined
     learnPartSize(prober, prober.resource(opened), { size, count: urls.length })
     prober.learnPaths(opened, file.id, true)
     const ranges = Either.getOrElse(UploadPlan.ranges(size, urls.length, service.profile.limits), () => [])
-    const sent = yield* Effect.forEach(Arr.zip(ranges, urls), ([{ length, offset }, { href }]) =>
-      putPart(prober, href, content.subarray(offset, offset + length)))
+    const sent = yield* Effect.forEach(
+      Arr.zip(ranges, urls),
+      ([{ length, offset }, { href }]) => putPart(prober, href, content.subarray(offset, offset + length))
+    )
     const etags = sent.flatMap((answer) => Probe.isFine(answer) ? [answer.headers["etag"] ?? ""] : [])
     if (etags.length === 0 || etags.length < urls.length || etags.includes("")) {
       questions.push("encryptionHeaders: storage does not accept a part; what must its PUT have?")

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib"
+import { brotliDecompressSync, inflateRawSync, unzipSync } from "node:zlib"
 import * as Trial from "./trial.js"
 
 /** An answer, whatever its status. */
@@ -27,17 +27,11 @@ export const isRefused = ({ status }: Pick<Answer, "status">): boolean =>
 export const isAbsent = ({ status }: Pick<Answer, "status">): boolean =>
   status === 404 || status === 405 || status === 410 || status === 501 || (status >= 300 && status < 400)
 
-const decoders: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
-  gzip: (bytes) => gunzipSync(bytes),
-  "x-gzip": (bytes) => gunzipSync(bytes),
-  br: (bytes) => brotliDecompressSync(bytes),
-  // a zlib stream by the standard, and a bare one by many servers
-  deflate: (bytes) => ((bytes[0] ?? 0) & 0x0f) === 8 ? inflateSync(bytes) : inflateRawSync(bytes)
-}
-
+/** The content as it was, whatever its coding: gzip, deflate with its frame or without, or br. */
 const decoded = (bytes: Uint8Array, coding: string | undefined): Uint8Array => {
-  const decode = decoders[coding?.trim().toLowerCase() ?? ""]
-  return decode === undefined ? bytes : Either.getOrElse(Either.try(() => decode(bytes)), () => bytes)
+  if (coding === undefined) return bytes
+  const found = [unzipSync, inflateRawSync, brotliDecompressSync].map((decode) => Either.try(() => decode(bytes)))
+  return found.find(Either.isRight)?.right ?? bytes
 }
 
 const parsed = (text: string): unknown => Either.getOrUndefined(Either.try((): unknown => JSON.parse(text)))
@@ -128,7 +122,11 @@ const said = (value: unknown, words = "", depth = 0): ReadonlyArray<Refusal> => 
   const own = sayings.flatMap((name) => isText(value[name]) ? [value[name]] : []).join(" ") || words
   const at = places.map((name) => segments(name === "source" ? textAt(value[name], "pointer") : value[name]))
     .find((path) => path.length > 0) ?? []
-  const more = Array.isArray(value["keys"]) ? value["keys"].map((key) => [...at, String(key)]) : at.length > 0 ? [at] : []
+  const more = Array.isArray(value["keys"])
+    ? value["keys"].map((key) => [...at, String(key)])
+    : at.length > 0
+    ? [at]
+    : []
   return [
     ...more.map((path) => ({ path, words: own, isNamed: true })),
     ...Object.entries(value).flatMap(([name, one]) =>

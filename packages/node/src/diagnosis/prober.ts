@@ -76,9 +76,12 @@ export class Prober {
   pathIn({ json }: Answer, [head = "", ...inner]: ReadonlyArray<string>): string {
     const { envelope } = this.service.profile
     const isBare = inner.length === 0 ||
-      (head !== "data" && Predicate.isRecord(json) && Object.values(json).some((value) => Probe.idOf(value) !== undefined))
+      (head !== "data" && Predicate.isRecord(json) &&
+        Object.values(json).some((value) => Probe.idOf(value) !== undefined))
     const found = isBare ? "none" : head
-    if (this.draft.envelope === undefined && envelope !== found && (envelope !== "either" || (!isBare && head !== "data"))) {
+    if (
+      this.draft.envelope === undefined && envelope !== found && (envelope !== "either" || (!isBare && head !== "data"))
+    ) {
       this.draft.envelope = found
     }
     return (isBare ? [head, ...inner] : inner).join(".")
@@ -107,7 +110,13 @@ export class Prober {
     return [...this.entries("initiateUpload") ?? [], { path: [this.name("parts")], value: Names.parts.value }]
   }
 
-  post(call: Names.Call, fileId: string, body: Entries | undefined, known: Template.Known, parts?: ReadonlyArray<Template.Known>) {
+  post(
+    call: Names.Call,
+    fileId: string,
+    body: Entries | undefined,
+    known: Template.Known,
+    parts?: ReadonlyArray<Template.Known>
+  ) {
     const filled = body === undefined ? undefined : Template.filled(Body.templateOf(body), known, parts)
     return Probe.ask(this.service, "POST", this.path(call, fileId), Predicate.isObject(filled) ? filled : undefined)
   }
@@ -127,7 +136,9 @@ export class Prober {
       const isSent = entries.some(({ path }) => path.join(".") === name)
       draft.questions.push(
         `${bodies[call]}.${name}: ${
-          isSent ? "what the service accepts there, for it refuses what is sent" : "the value that the service wants there"
+          isSent
+            ? "what the service accepts there, for it refuses what is sent"
+            : "the value that the service wants there"
         }, in the body that ${words[call]}`
       )
     }
@@ -181,7 +192,13 @@ export class Prober {
   uploadUrl(answer: Answer): string | undefined {
     const known = this.name("uploadUrl").split(".").at(-1) ?? ""
     const weight = (name: string): number =>
-      name === known ? 0 : /complete|download|status|self|file/i.test(name) ? 3 : /up|put|sign|stor|target/i.test(name) ? 1 : 2
+      name === known
+        ? 0
+        : /complete|download|status|self|file/i.test(name)
+        ? 3
+        : /up|put|sign|stor|target/i.test(name)
+        ? 1
+        : 2
     const [found] = Probe.leaves(answer.json)
       .filter(({ value }) => Probe.isHref(value))
       .toSorted((one, other) => weight(one.path.at(-1) ?? "") - weight(other.path.at(-1) ?? ""))
@@ -232,4 +249,3 @@ export class Prober {
     })
   }
 }
-
