@@ -56,7 +56,7 @@ interface Told extends Omit<CompletedUpload, "fileId"> {
 }
 
 const idInJson = ({ numericIds, ...ids }: Told, name: "fileId" | "uploadId"): unknown =>
-  numericIds?.includes(name) ? new Json.ExactNumber(ids[name] ?? "") : ids[name]
+  numericIds?.includes(name) ? new Json.ExactNumber(String(ids[name])) : ids[name]
 
 // A number that JavaScript cannot hold is sent as it came
 const postJson = (path: string, body: unknown): HttpClientRequest.HttpClientRequest =>
@@ -318,7 +318,7 @@ export const importFile: Endpoint<FileImport, ImportedEntry> = {
   respond: (profile, answer) =>
     anySuccess(profile, answer, "id", (fields) => {
       const id = textOf(fields?.["id"])
-      return id === undefined ? {} : { id }
+      return id ? { id } : {}
     })
 }
 

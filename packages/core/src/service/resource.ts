@@ -28,9 +28,7 @@ const valueUnder = (value: unknown, name: string): unknown => {
   if (!isJsonObject(value)) return undefined
   if (Object.hasOwn(value, name)) return value[name]
   const dot = name.indexOf(".")
-  return dot === -1 || !Object.hasOwn(value, name.slice(0, dot))
-    ? undefined
-    : valueUnder(value[name.slice(0, dot)], name.slice(dot + 1))
+  return dot === -1 ? undefined : valueUnder(valueUnder(value, name.slice(0, dot)), name.slice(dot + 1))
 }
 
 /** The value of the first of these fields that is there and not null. */
@@ -84,7 +82,7 @@ export const resourceOf = (
     const name = isBare ? "data" : envelope
     const all = [[name, envelope === "none" ? undefined : valueUnder(json, name)], ["", isBare ? json : undefined]]
       .filter((one): one is [string, Fields] => isJsonObject(one[1]))
-    const [at, fields] = all.find(([, fields]) => valueOf(fields, wanted) !== undefined) ?? all[0] ?? []
+    const [at, fields] = all.find(([, fields]) => valueOf(fields, wanted)) ?? all[0] ?? []
     const error = at ? Option.none() : errorInside(answer)
     if (Option.isSome(error)) return Either.left(error.value)
     return fields === undefined

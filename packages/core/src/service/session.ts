@@ -45,9 +45,7 @@ export const sessionFields = (
   Either.map(idIn(profile, resource, "fileId"), (fileId) => {
     const { answer, fields } = resource
     const known = KNOWN.flatMap((one) => namesOf(profile.fields[one] ?? one))
-    const numericIds = NUMERIC.filter((one) =>
-      !["string", "undefined"].includes(typeof valueOf(fields, profile.fields[one]))
-    )
+    const numericIds = NUMERIC.filter((one) => /number|object/.test(typeof valueOf(fields, profile.fields[one])))
     const offset = offsetOf(answer, url)
     return {
       fileId,
@@ -75,7 +73,7 @@ const urlAt = (
     PresignedUrl.fromString(typeof value === "string" ? value : ""),
     () =>
       invalidField(resource, name, {
-        words: value == null ? undefined : "not an http or https URL",
+        words: value ? "not an http or https URL" : undefined,
         profile
       })
   ).pipe(Either.flatMap(encrypted(resource.answer, resource.at === "" ? name : `${resource.at}.${name}`)))
@@ -121,16 +119,17 @@ export const urlsInOrder = (
   Either.gen(function*() {
     const urls = valueOf(resource.fields, profile.fields.urls)
     const [name] = namesOf(profile.fields.urls)
-    const refused = (words: string | undefined, place = name, field?: string) =>
+    const refused = (words?: string, place = name, field?: string) =>
       Either.left(invalidField(resource, place, { words, profile: field }))
-    if (!Array.isArray(urls)) return yield* refused(urls === undefined ? undefined : "no list", name, "fields.urls")
-    if (!Arr.isNonEmptyReadonlyArray(urls)) return yield* refused("no URL")
+    if (!Array.isArray(urls) || !Arr.isNonEmptyReadonlyArray(urls)) {
+      return yield* refused(urls === undefined ? undefined : "no list", name, "fields.urls")
+    }
     const elements = yield* Either.all(
       Arr.map(urls, (element, index) => elementOf(profile, resource, element, `${name}[${index}]`, index))
     )
     const ordered = elements.sort((one, other) => one.number - other.number)
     for (const [index, { number, place, url }] of ordered.entries()) {
-      if (number !== index + 1 || Option.exists(url.partNumber, (own) => own !== number)) {
+      if (number !== index + 1 || (Option.getOrUndefined(url.partNumber) ?? number) !== number) {
         return yield* refused("part numbers other than 1 to n, each once", place, "fields.partNumber")
       }
     }
