@@ -13,24 +13,17 @@ import * as Trial from "./trial.js"
 
 type Headers = Readonly<Record<string, string>>
 
-const storageOf = (url: URL): string =>
-  [...url.searchParams].flatMap(([name]) =>
-    /^x-([a-z0-9]+)-(?:signature|signedheaders|algorithm|credential)$/i.exec(name)?.[1] ?? []
-  )[0]
-    ?.toLowerCase() ?? "amz"
-
-const isEncryption = (name: string): boolean => /^x-[a-z0-9]+-server-side-encryption$/.test(name)
-
-const valuesOf = (name: string): ReadonlyArray<string> => {
-  const storage = /^x-([a-z0-9]+)-/.exec(name)?.[1] ?? "amz"
-  return [storage === "amz" ? "aws:kms" : `${storage}:kms`, "AES256", "aws:kms"]
-}
-
-const encryptionNames = (url: URL, refusal: Answer | undefined): ReadonlyArray<string> => {
-  const signed = Probe.signedHeaders(url)
-  if (signed !== undefined) return signed.filter(isEncryption)
-  const told = (refusal?.text.toLowerCase().match(/x-[a-z0-9]+-server-side-encryption/g) ?? []).filter(isEncryption)
-  return [...new Set([...told, `x-${storageOf(url)}-server-side-encryption`, "x-amz-server-side-encryption"])]
+/** The headers that may encrypt a file: those that its URL signs or the refusal names, else the usual ones. */
+const encryptions = (url: URL, { text }: Answer): ReadonlyArray<Headers> => {
+  const own = /x-([a-z0-9]+)-(?:signature|signedheaders|algorithm|credential)=/i.exec(url.search)?.[1] ?? "amz"
+  const usual = `${text} x-${own}-server-side-encryption x-amz-server-side-encryption`
+  const told = Probe.signedHeaders(url)?.join(" ") ?? usual
+  const found = [...told.toLowerCase().matchAll(/x-([a-z0-9]+)-server-side-encryption(?![\w-])/g)]
+  return [...new Set(found.map(([, storage = ""]) => storage))].flatMap((storage) =>
+    [storage === "amz" ? "aws:kms" : `${storage}:kms`, "AES256", "aws:kms"].map((value) => ({
+      [`x-${storage}-server-side-encryption`]: value
+    }))
+  )
 }
 
 /** Sends the file with what the profile says, or with the first headers that storage accepts. */
@@ -40,8 +33,7 @@ const putSingle = (prober: Prober, href: string, bytes: Uint8Array) =>
     const first = yield* put(prober.encryption)
     if (Probe.isFine(first)) return first
     const url = new URL(href)
-    const named = encryptionNames(url, first).flatMap((name) => valuesOf(name).map((value) => ({ [name]: value })))
-    for (const headers of [...named, {}]) {
+    for (const headers of [...encryptions(url, first), {}]) {
       const answer = yield* put(headers)
       if (!Probe.isFine(answer)) continue
       prober.draft.encryptionHeaders = headers

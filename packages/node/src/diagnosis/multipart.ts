@@ -111,15 +111,16 @@ const openLarge = (prober: Prober, content: Uint8Array) =>
     const urls = partUrls(prober, elements)
     const file = fileIdIn(prober, opened)
     const uploadId = uploadIdIn(prober, opened, file)
-    if (questions.length > 0) return undefined
-    if (!Probe.isFine(opened)) questions.push("paths.initiateLargeUpload: the path that opens an upload in parts")
-    else if (elements.length === 0) {
-      questions.push("fields.urls: the field with the list of URLs, in the answer that opens an upload in parts")
-    } else if (urls.length < elements.length) {
-      questions.push("fields.partUrl: the name of the URL in an element of urls")
-    } else if (file === undefined || uploadId === undefined) {
-      questions.push("fields.uploadId: the field with the upload's id, in the answer that opens an upload in parts")
-    }
+    const lacks = ([
+      ["paths.initiateLargeUpload: the path that opens an upload in parts", Probe.isFine(opened)],
+      [
+        "fields.urls: the field with the list of URLs, in the answer that opens an upload in parts",
+        elements.length > 0
+      ],
+      ["fields.partUrl: the name of the URL in an element of that list", urls.length === elements.length],
+      ["fields.uploadId: the field with the upload's id, in the same answer", uploadId !== undefined]
+    ] as const).find(([, isThere]) => !isThere)
+    if (lacks !== undefined && questions.length === 0) questions.push(lacks[0])
     if (questions.length > 0 || file === undefined || uploadId === undefined) return undefined
     learnPartSize(prober, prober.resource(opened), { size, count: urls.length })
     prober.learnPaths(opened, file.id, true)

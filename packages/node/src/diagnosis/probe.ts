@@ -154,7 +154,7 @@ export const refusals = ({ json, text }: Answer): ReadonlyArray<Refusal> => {
         [...words.matchAll(names)].map(([, name]) => ({ path: segments(name), words, isNamed: index === 0 }))
       )
     )
-  ]
+  ].filter(({ path }) => path.length > 0)
 }
 
 /** The paths under the base URL that an answer leads to, each with the name or relation that leads there. */

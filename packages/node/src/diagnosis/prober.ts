@@ -46,6 +46,23 @@ const same = (one: Entries, other: Entries): boolean =>
   JSON.stringify(one.map((entry) => JSON.stringify(entry)).toSorted()) ===
     JSON.stringify(other.map((entry) => JSON.stringify(entry)).toSorted())
 
+/** Where a path leads that an answer gives: by its name and itself. */
+const leads: ReadonlyArray<readonly ["completeUpload" | "download" | "file", RegExp]> = [
+  ["completeUpload", /complete|finish|finali[sz]e|commit/i],
+  ["download", /download|content/i],
+  ["file", /^(?:location|self|(?:\S*\.)?file(?:_url)?) /]
+]
+
+/** The likely ones first: those that fit the first test, then the second. */
+const ranked = <A>(
+  all: ReadonlyArray<A>,
+  nameOf: (one: A) => string | undefined,
+  tests: ReadonlyArray<(name: string) => boolean>
+): ReadonlyArray<A> => {
+  const rank = (one: A) => [...tests, () => true].findIndex((test) => test(nameOf(one) ?? ""))
+  return all.toSorted((one, other) => rank(one) - rank(other))
+}
+
 export class Prober {
   readonly draft: Draft = { fields: {}, paths: {}, questions: [], assumed: [] }
 
@@ -171,37 +188,23 @@ export class Prober {
 
   /** Remembers where the answers lead for a file. */
   learnPaths(answer: Answer, fileId: string, isLarge: boolean): void {
-    if (fileId === "") return
-    const complete = isLarge ? "completeLargeUpload" : "completeUpload"
     for (const { name, path } of Probe.paths(this.service, answer)) {
       const template = path.replace(encodeURIComponent(fileId), "{file_id}")
-      const call = !template.includes("{file_id}")
-        ? undefined
-        : /complete|finish|finali[sz]e|commit/i.test(`${name} ${template}`)
-        ? complete
-        : /download|content/i.test(`${name} ${template}`)
-        ? "download"
-        : name === "location" || name === "self" || /(?:^|\.)file(?:_url)?$/.test(name)
-        ? "file"
-        : undefined
-      if (call !== undefined && template !== this.service.profile.paths[call]) this.draft.paths[call] ??= template
+      const [call] = leads.find(([, pattern]) => pattern.test(`${name} ${template}`)) ?? []
+      if (call === undefined || !template.includes("{file_id}")) continue
+      const found = call === "completeUpload" && isLarge ? "completeLargeUpload" : call
+      if (template !== this.service.profile.paths[found]) this.draft.paths[found] ??= template
     }
   }
 
   /** The URL of a single PUT in an answer that opened an upload. */
   uploadUrl(answer: Answer): string | undefined {
-    const known = this.name("uploadUrl").split(".").at(-1) ?? ""
-    const weight = (name: string): number =>
-      name === known
-        ? 0
-        : /complete|download|status|self|file/i.test(name)
-        ? 3
-        : /up|put|sign|stor|target/i.test(name)
-        ? 1
-        : 2
-    const [found] = Probe.leaves(answer.json)
-      .filter(({ value }) => Probe.isHref(value))
-      .toSorted((one, other) => weight(one.path.at(-1) ?? "") - weight(other.path.at(-1) ?? ""))
+    const known = this.name("uploadUrl").split(".").at(-1)
+    const found =
+      ranked(Probe.leaves(answer.json).filter(({ value }) => Probe.isHref(value)), ({ path }) => path.at(-1), [
+        (name) => name === known,
+        (name) => /up|put|sign|stor|target/i.test(name) && !/complete|download|status|self/i.test(name)
+      ])[0]
     if (!Probe.isFine(answer) || found === undefined) return undefined
     this.learn("uploadUrl", this.pathIn(answer, found.path))
     return String(found.value)
@@ -211,20 +214,16 @@ export class Prober {
   ids(answer: Answer): ReadonlyArray<{ readonly field: string; readonly id: string; readonly value: string | number }> {
     const found = Probe.leaves(this.resource(answer)).flatMap(({ path, value }) => {
       const id = Probe.idOf(value)
-      return id === undefined ? [] : [{ field: path.join("."), last: path.at(-1) ?? "", id: String(id), value: id }]
+      return id === undefined ? [] : [{ field: path.join("."), id: String(id), value: id }]
     })
-    const known = this.service.profile.fields.fileId
-    const weight = ({ field, last }: { readonly field: string; readonly last: string }): number =>
-      field === this.name("fileId") || (this.draft.fields["fileId"] === undefined && known.includes(field))
-        ? 0
-        : field === this.name("uploadId") || /upload|session/i.test(last)
-        ? 4
-        : /^(?:file|document|asset|object|media)?[._-]?(?:id|uuid|guid)$/i.test(last)
-        ? 1
-        : /(?:id|key|uuid|guid|ref|handle|code|token)$/i.test(last)
-        ? 2
-        : 3
-    return found.toSorted((one, other) => weight(one) - weight(other))
+    const known = this.draft.fields["fileId"] ?? this.service.profile.fields.fileId
+    const isOfUpload = (field: string) => field === this.name("uploadId") || /(?:upload|session)[^.]*$/i.test(field)
+    return ranked(found, ({ field }) => field, [
+      (field) => field === known || (Array.isArray(known) && known.includes(field)),
+      (field) => /(?:^|\.)(?:file|document|asset|object|media)?[._-]?(?:id|uuid|guid)$/i.test(field),
+      (field) => /(?:id|key|uuid|guid|ref|handle|code|token)$/i.test(field) && !isOfUpload(field),
+      (field) => !isOfUpload(field)
+    ])
   }
 
   /** Opens a session, at the path that is known, or that an answer leads to, or that is usual. */
