@@ -273,7 +273,7 @@ const table: Readonly<Record<string, Module>> = {
     same: `Array Boolean Class DurationFromMillis Int NonEmptyArray NonEmptyString Null NullOr Number NumberFromString
       OptionFromNullOr String TaggedClass TaggedError TaggedStruct Unknown tag decodeUnknownOption encodeOption
       decodeUnknownSync is make optional #_tag #Fields Schema#Type Literal#literals Schema#ast Struct#fields
-      Struct#make Union#members transformOrFail#to decodeOption #Type`,
+      Struct#make Union#members transformOrFail#to decodeOption suspend #Type`,
     renamed: {
       // on 4, `Schema.Date` is the Schema of a Date
       Date: "DateFromString",
