@@ -19,9 +19,7 @@ export type Peer = typeof Peer.Type
 const describePage = (page: PagePosition.PagePosition | undefined): string =>
   page === undefined ? "" : ` (${PagePosition.describe(page)})`
 
-const fewerFiles =
-  "Too many files are open: raise the limit of the process (ulimit -n) or of the machine (fs.file-max), " +
-  "or transfer fewer files at once."
+const fewerFiles = "Too many files are open: raise ulimit -n or fs.file-max, or transfer fewer files at once."
 
 /**
  * What to do when the system does not open one more file or connection, by its code.
@@ -84,17 +82,14 @@ const lasting: ReadonlyArray<Advice> = [
   [/REVOKED/, "The certificate there was revoked: it must be renewed."],
   [
     certificateCode,
-    "The certificate there is not trusted: sign in to the network, or trust the network's own certificate (on Node, set " +
-    "NODE_EXTRA_CA_CERTS to a file with it)."
+    "The certificate there is not trusted: sign in to the network, or trust the network's own certificate (on Node, " +
+    "by NODE_EXTRA_CA_CERTS)."
   ],
   [
     /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO$/,
     "What answers there does not speak TLS: check the port, or begin the address with http:."
   ],
-  [
-    /^NO_STREAM$/,
-    "This fetch cannot stream a body, and takes at most 64 MiB as a whole: ask for ranges of no more than that."
-  ],
+  [/^NO_STREAM$/, "This fetch takes at most 64 MiB as a whole: ask for smaller ranges."],
   [/ANSWERED_407/, "The proxy wants a user and a password: set them in its address."],
   [/ANSWERED_4(?!08|29)/, "The proxy forbids this address: ask whoever runs it."]
 ]

@@ -118,7 +118,7 @@ export const open: Service = { pass: (call) => call(() => Effect.void), status: 
 const waits = Metric.timerWithBoundaries(
   "stevedore_rate_limit_wait",
   MetricBoundaries.exponential({ start: 100, factor: 2, count: 12 }).values,
-  "How long calls to the service waited for its rate limit"
+  "Waits for the rate limit"
 )
 
 interface WaitingCall {

@@ -41,6 +41,12 @@ export interface Policy {
   readonly longestRetryAfter: Duration.Duration
   /** The upper limits of the waits, one after another, in the place of `base` and `cap`. Set by {@link fromSchedule}. */
   readonly waits?: ReadonlyArray<Duration.Duration> | undefined
+  /**
+   * Asked before each attempt of a call, once its turn has come: whether it is still to be made.
+   *
+   * @internal
+   */
+  readonly isWanted?: Effect.Effect<boolean>
 }
 
 /**

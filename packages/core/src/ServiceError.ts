@@ -82,8 +82,8 @@ const isForeign = ({ excerpt }: { readonly excerpt?: string | undefined }): bool
   excerpt !== undefined && !/^[[{]/.test(excerpt)
 
 const foreign = (error: { readonly operation: string; readonly status: number } & Parameters<typeof describe>[0]) =>
-  `${error.operation} was answered with ${error.status} and a page or a text (${describe(error)}). Perhaps not the ` +
-  "service sent it, but something in between, such as a proxy, a firewall or a sign-in page: check the base URL and the " +
+  `${error.operation} was answered with ${error.status} and a page or a text (${describe(error)}). Perhaps ` +
+  "something in between sent it, such as a proxy, a firewall or a sign-in page: check the base URL and the " +
   "network. "
 
 /**

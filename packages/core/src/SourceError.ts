@@ -157,8 +157,8 @@ const reasons: Record<SourceUnreadable["reason"], string> = {
   PermissionDenied: "is not readable: check its permissions",
   Directory: "is a directory: upload the files in it",
   NotAFile: "is not a regular file: copy its content into one, or upload it as a stream",
-  Stalled: "produced no bytes until the stall timeout: check what produces it, or allow it more with Timeouts",
-  ReadOnce: "can be read only once, and what was read is gone: use a source that can be read again",
+  Stalled: "produced no bytes until the stall timeout: check what produces it, or raise Timeouts",
+  ReadOnce: "can be read only once, and that was done: use a source that can be read again",
   StreamFailed: "failed while it was read: its cause says why. Upload it again when that is mended",
   Failed: "could not be read: check where it comes from, then upload it again"
 }

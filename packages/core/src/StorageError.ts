@@ -105,12 +105,13 @@ export class SignedHeaderMissing extends TaggedError<SignedHeaderMissing>()("Sig
 }) {
   override get message(): string {
     const isOfContent = this.headers.every((name) => contentHeader(name) !== undefined)
-    return `The pre-signed URL of ${of(this)} signs ${listed(this.headers)}, which ${
-      isOfContent
-        ? "follows from the file by an algorithm that is not available here: nothing was sent. Have the service not sign " +
-          "it, or add the algorithm to Checksum.Known."
-        : "the profile does not have: nothing was sent. Add its name and value to the profile's encryptionHeaders."
-    }`
+    const [why, remedy] = isOfContent
+      ? [
+        "follows from the file by an algorithm that is not available here",
+        "Have the service not sign it, or add the algorithm to Checksum.Known"
+      ]
+      : ["the profile does not have", "Add its name and value to the profile's encryptionHeaders"]
+    return `The pre-signed URL of ${of(this)} signs ${listed(this.headers)}, which ${why}: nothing was sent. ${remedy}.`
   }
 }
 

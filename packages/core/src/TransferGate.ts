@@ -143,11 +143,11 @@ export interface Options extends FixedOptions {
 }
 
 const gauges = {
-  inFlight: Metric.gauge("stevedore_transfers_in_flight", { description: "Running transfers to storage" }),
-  waiting: Metric.gauge("stevedore_transfers_waiting", { description: "Transfers waiting for their turn" }),
-  width: Metric.gauge("stevedore_transfers_width", { description: "Transfers that may run at once, as measured" }),
+  inFlight: Metric.gauge("stevedore_transfers_in_flight", { description: "Running transfers" }),
+  waiting: Metric.gauge("stevedore_transfers_waiting", { description: "Waiting transfers" }),
+  width: Metric.gauge("stevedore_transfers_width", { description: "Transfers that may run at once" }),
   bufferedBytes: Metric.gauge("stevedore_transfers_buffered_bytes", {
-    description: "Bytes held in memory for transfers"
+    description: "Bytes held in memory"
   })
 }
 

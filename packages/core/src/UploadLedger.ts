@@ -196,17 +196,6 @@ export const waitForLock = (
         : Effect.delay(waitForLock(lock, id, pause, triesLeft - 1), pause)
   )
 
-// Each write asks by itself: a process may be frozen between two, and lose the lock. A key begins with the id.
-const whileHeld = (isHeld: (id: string) => Effect.Effect<boolean>, store: TextStore): TextStore => {
-  const ifHeld = <E>(key: string, write: Effect.Effect<void, E>): Effect.Effect<void, E> =>
-    key === indexKey ? write : Effect.asVoid(Effect.whenEffect(write, isHeld(key.slice(0, key.indexOf("/")))))
-  return {
-    get: store.get,
-    set: (key, text) => ifHeld(key, store.set(key, text)),
-    remove: (key) => ifHeld(key, store.remove(key))
-  }
-}
-
 // All uploads of a store share the index. Its lock is held only for one small write, so waiting for it is fine.
 const lockIndex = (lock: Lock) => waitForLock(lock, indexKey, "20 millis", 250)
 
@@ -230,9 +219,16 @@ export const withoutUrls = ({ session: { urls: _, ...session }, ...record }: Upl
 export const make = (options: Options): Effect.Effect<Service> =>
   Effect.map(Effect.makeSemaphore(1), (indexTurn) => {
     const { isHeld } = options
-    const store = isHeld === undefined ? options.store : whileHeld(isHeld, options.store)
-    const ifHeld = <E>({ id }: UploadRecord, write: Effect.Effect<void, E>): Effect.Effect<void, E> =>
+    const ifHeld = <E>(id: string, write: Effect.Effect<void, E>): Effect.Effect<void, E> =>
       isHeld === undefined ? write : Effect.asVoid(Effect.whenEffect(write, isHeld(id)))
+    // Each write asks by itself: a process may be frozen between two, and lose the lock. A key begins with the id.
+    const guarded = <E>(key: string, write: Effect.Effect<void, E>): Effect.Effect<void, E> =>
+      key === indexKey ? write : ifHeld(key.slice(0, key.indexOf("/")), write)
+    const store: TextStore = {
+      get: (key) => options.store.get(key),
+      set: (key, text) => guarded(key, options.store.set(key, text)),
+      remove: (key) => guarded(key, options.store.remove(key))
+    }
     const records = jsonStore(store, RecordJson)
     const receipts = options.receipts ?? receiptsByKey(store)
     const index = jsonStore(store, IndexJson)
@@ -251,7 +247,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
       change: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
     ): Effect.Effect<void, StoreFailure> => {
       if (options.prefixes !== undefined) return Effect.void
-      const changed = Effect.flatMap(readIndex, (ids) => ifHeld(record, index.set(indexKey, change(ids))))
+      const changed = Effect.flatMap(readIndex, (ids) => ifHeld(record.id, index.set(indexKey, change(ids))))
       return indexTurn.withPermits(1)(Effect.scoped(Effect.zipRight(lockIndex(options.lock), changed)))
     }
 
@@ -274,7 +270,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
     const remove = (record: UploadRecord) =>
       options.removeAll === undefined
         ? Effect.zipRight(receipts.remove(record), store.remove(recordKey(record.id)))
-        : ifHeld(record, options.removeAll(record.id))
+        : ifHeld(record.id, options.removeAll(record.id))
 
     return {
       keepUrls: options.keepUrls,
@@ -288,7 +284,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
             records.set(recordKey(record.id), options.keepUrls ? record : withoutUrls(record))
           )
         ),
-      receive: (record, receipt) => written(() => ifHeld(record, receipts.add(record, receipt))),
+      receive: (record, receipt) => written(() => ifHeld(record.id, receipts.add(record, receipt))),
       completing: (record) =>
         written(() => records.set(recordKey(record.id), { ...withoutUrls(record), phase: "completing" })),
       forget: (record) =>

@@ -41,7 +41,7 @@ export const listed = (headers: ReadonlyArray<string>): string => printable(head
 export const expiry = {
   Deadline: "by its own deadline",
   TooLate: "too soon for this connection",
-  Assumed: "by the lifetime assumed for it: it states none",
+  Assumed: "by the lifetime assumed for it",
   Refused: "refused by storage",
   Credentials: "the credentials behind it expired",
   UnknownKey: "storage does not know its key",
@@ -49,7 +49,7 @@ export const expiry = {
 } as const
 
 export const respelled =
-  " This client or page sends some characters of the URL percent-encoded: the service should sign it so."
+  " Some characters of the URL are sent percent-encoded here: the service should sign it so."
 
 /**
  * Storage refused the URL because it is not valid yet: by storage's clock, it has not been signed yet. One of the two
@@ -84,9 +84,8 @@ export class UrlAltered extends TaggedError<UrlAltered>()("UrlAltered", {
   attempts: Recovery.noAttempts
 }) {
   override get message(): string {
-    return `The pre-signed URL of ${of(this)} has "." or ".." in its path, which is resolved here, so its signature ` +
-      "would not match: nothing was sent. The service should name such a key otherwise; NodeStevedore.layer sends it as " +
-      "it is."
+    return `The pre-signed URL of ${of(this)} has "." or ".." in its path, which is resolved here: nothing was sent. ` +
+      "The service should name such a key otherwise; NodeStevedore.layer sends it as it is."
   }
 }
 

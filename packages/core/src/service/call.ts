@@ -227,6 +227,7 @@ export const repeatedly = <A, R>(
       const { operation } = endpoint
       const limits = Context.get(context, Timeouts.Timeouts)
       const rateLimit = Context.get(context, RateLimit.RateLimit) ?? caller.rateLimit
+      const { isWanted } = Context.get(context, RetryPolicy.RetryPolicy)
       const call = Duration.toMillis(limits.call)
       let left = Duration.toMillis(limits.total)
       let last = 0
@@ -237,7 +238,7 @@ export const repeatedly = <A, R>(
         Effect.suspend(() => {
           const began = monotonicMillis(clock)
           const limit = Math.min(call, left)
-          return Metrics.countAttempt(operation).pipe(
+          const sent = Metrics.countAttempt(operation).pipe(
             Effect.zipRight(attempt({
               number,
               limit: Duration.millis(limit),
@@ -257,6 +258,9 @@ export const repeatedly = <A, R>(
               return error._tag === "Late" ? timedOut(slept || limit === call ? "call" : "total") : error
             })
           )
+          return isWanted === undefined
+            ? sent
+            : Effect.flatMap(isWanted, (wanted) => wanted ? sent : Effect.fail(timedOut("total")))
         })
       return Effect.mapError(
         RetryPolicy.retry(

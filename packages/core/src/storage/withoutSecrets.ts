@@ -16,14 +16,12 @@ export interface Secrets {
 const shortest = 8
 
 /** Secrets by their first characters, in lower case. */
-type Index = Map<string, Array<string>>
+type Index = Map<string, Set<string>>
 
 const add = (index: Index, secret: string): void => {
   if (secret.length < shortest) return
   const begin = secret.slice(0, shortest)
-  const same = index.get(begin)
-  if (same === undefined) index.set(begin, [secret])
-  else if (!same.includes(secret)) same.push(secret)
+  index.set(begin, (index.get(begin) ?? new Set()).add(secret))
 }
 
 // A text may quote the middle of a secret, or its end
@@ -141,17 +139,15 @@ const changed = (view: View, pattern: RegExp, put: (match: RegExpMatchArray) => 
   const from: Array<number> = []
   const to: Array<number> = []
   const keep = (until: number) => {
-    for (; at < until; at += 1) {
-      text += view.text[at] ?? ""
-      from.push(view.from[at] ?? 0)
-      to.push(view.to[at] ?? 0)
-    }
+    text += view.text.slice(at, until)
+    from.push(...view.from.slice(at, until))
+    to.push(...view.to.slice(at, until))
   }
   for (const match of view.text.matchAll(pattern)) {
     const replacement = put(match)
     if (replacement === undefined) continue
     keep(match.index)
-    at += match[0].length
+    at = match.index + match[0].length
     text += replacement
     for (let one = 0; one < replacement.length; one += 1) {
       from.push(view.from[match.index] ?? 0)

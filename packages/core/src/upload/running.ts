@@ -134,8 +134,7 @@ export const given = <A>(
       ledger.hangs = true
       return Effect.as(
         Effect.logWarning(
-          `The ledger of unfinished uploads has not answered for ${spelled(patience)}: the upload goes on, and ` +
-            "cannot be resumed from here"
+          `The ledger of unfinished uploads has not answered for ${spelled(patience)}: this one cannot be resumed`
         ),
         otherwise
       )
@@ -144,17 +143,26 @@ export const given = <A>(
     return run(Effect.suspend(() => operation(service)), patience, givenUp)
   })
 
-/** Does what would change an upload, unless its lock was lost: whoever has it now may have taken the upload over. */
+/**
+ * Does what would change an upload, unless its lock was lost: whoever has it now may have taken the upload over. It is
+ * asked before each attempt of a call, too.
+ */
 export const ifHeld = <A, E, R>(
-  { id, ledger: { service: { isHeld } }, source }: Running,
+  { id, ledger: { service: { isHeld } }, source, terms: { policy } }: Running,
   change: Effect.Effect<A, E, R>
-): Effect.Effect<A, E | UploadLocked, R> =>
-  isHeld === undefined || Option.isNone(id)
-    ? change
-    : Effect.flatMap(
-      isHeld(id.value),
-      (held): Effect.Effect<A, E | UploadLocked, R> => held ? change : new UploadLocked({ fileName: source.name })
-    )
+): Effect.Effect<A, E | UploadLocked, R> => {
+  if (isHeld === undefined || Option.isNone(id)) return change
+  let held = true
+  const isWanted = Effect.map(isHeld(id.value), (still) => held = still)
+  const locked = new UploadLocked({ fileName: source.name })
+  return Effect.flatMap(isWanted, (still): Effect.Effect<A, E | UploadLocked, R> =>
+    still
+      ? Effect.mapError(
+        Effect.provideService(change, RetryPolicy.RetryPolicy, { ...policy, isWanted }),
+        (error) => held ? error : locked
+      )
+      : locked)
+}
 
 /** Makes the ledger hold what was decided. */
 export const record = ({ ledger }: Running, next: UploadRecord | undefined): Effect.Effect<void> =>

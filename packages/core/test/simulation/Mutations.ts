@@ -78,7 +78,7 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   13: {
     without: "asking whether the lock is still held before what is written",
     module: "UploadLedger",
-    from: "whileHeld(isHeld, options.store)",
-    to: "options.store"
+    from: "key === indexKey ? write :",
+    to: "key !== undefined ? write :"
   }
 }
