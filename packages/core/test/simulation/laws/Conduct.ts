@@ -11,13 +11,16 @@ const wasMisled = (exchanges: ReadonlyArray<Exchange>): boolean =>
     trouble !== undefined && told !== undefined && told.status >= 400 && told.status < 500 && operation !== "put"
   )
 
+// Nothing more is asked: it is told that nobody knows, or whoever has taken over asks
+const mayNotAsk: ReadonlyArray<string> = ["CompletionUnknown", "UploadLocked"]
+
 // The file is there, and this is what nobody could find out, or what was found wrong with it
-const mayFailFinalized: ReadonlySet<string> = new Set([
-  "CompletionUnknown",
+const mayFailFinalized: ReadonlyArray<string> = [
+  ...mayNotAsk,
   "ContentDiffers",
   "ContentUnverified",
   "StoredSizeDiffers"
-])
+]
 
 // Who has taken over completes it, and whoever had it need not know
 const isByOther = (trial: Trial, run: Run, { fileId }: Exchange): boolean =>
@@ -36,7 +39,7 @@ const judgeCompletion = (trial: Trial, run: Run): void => {
       // The rate limit may forbid to ask
       trial.check(
         4,
-        error._tag === "CompletionUnknown" || later.some((one) => isComplete(one) || one.operation === "file"),
+        mayNotAsk.includes(error._tag) || later.some((one) => isComplete(one) || one.operation === "file"),
         () => `${run.name} failed after a Complete without an answer, and nobody asked for the file`
       )
     }
@@ -51,7 +54,7 @@ const judgeCompletion = (trial: Trial, run: Run): void => {
       )
       trial.check(
         4,
-        error === undefined || isBefore(run.settled, finalized) || mayFailFinalized.has(error._tag),
+        error === undefined || isBefore(run.settled, finalized) || mayFailFinalized.includes(error._tag),
         () => `${run.name} is finalized, and ends as ${error?._tag}`
       )
     }
