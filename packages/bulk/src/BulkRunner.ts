@@ -302,14 +302,17 @@ const work = (state: State, claim: Claim, lost: Deferred.Deferred<void>) =>
       )
     }
     const told = (held: boolean) => held ? Effect.void : Effect.asVoid(Deferred.succeed(lost, undefined))
-    yield* patient("take signs of life", rows.see(claim)).pipe(
-      Effect.flatMap(told),
-      Effect.schedule(Schedule.spaced(state.options.heartbeat ?? "3 seconds")),
-      Effect.forkScoped
+    const heartbeat = Duration.decode(state.options.heartbeat ?? "3 seconds")
+    // Within two heartbeats, nobody takes it over; whoever stood still for longer asks before it goes on
+    const [isHeld, invalidate] = yield* Effect.cachedInvalidateWithTTL(
+      Effect.tap(patient("take signs of life", rows.see(claim)), told),
+      Duration.times(heartbeat, 2)
     )
+    yield* Effect.forkScoped(Effect.schedule(Effect.zipRight(invalidate, isHeld), Schedule.spaced(heartbeat)))
     const ledger = yield* FencedLedger.make({
       rows,
       fence: claim,
+      isHeld,
       lost,
       keepUrls: state.options.keepUrls ?? true
     })

@@ -80,9 +80,10 @@ const makeGroup = (write: (records: ReadonlyArray<LedgerRow>) => Effect.Effect<b
  * not with `forget`: a process that dies in between leaves what its successor completes.
  */
 export const make = (
-  { fence, keepUrls, lost, rows }: {
+  { fence, isHeld, keepUrls, lost, rows }: {
     readonly rows: ChunkRows
     readonly fence: Fence
+    readonly isHeld: Effect.Effect<boolean>
     readonly lost: Deferred.Deferred<void>
     readonly keepUrls: boolean
   }
@@ -127,6 +128,7 @@ export const make = (
         keepUrls,
         patience: Duration.infinity,
         lock: () => Effect.succeed(true),
+        isHeld: () => isHeld,
         find: () =>
           Effect.tap(find(seq), (found) =>
             Effect.sync(() => completing = Option.exists(found, ({ record }) => record.phase === "completing"))),
