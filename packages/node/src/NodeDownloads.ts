@@ -130,11 +130,18 @@ export const toFile = (
     yield* checkTarget(path, { overwrite })
     yield* PartLeftovers.sweep(dirname(path))
     const kept = keptPath(fileId, path)
-    const keep = options.keep === true && (yield* PartLock.take(kept, path))
+    const lock = options.keep === true ? yield* PartLock.take(kept, path) : Option.none<PartLock.IsHeld>()
+    const keep = Option.isSome(lock)
     const part = keep ? kept : yield* freshPath(path)
     const journal = PartJournal.pathOf(part)
     const { concurrency, onKept, onProgress, onSaved, partSize, size } = options
-    const file = yield* PartFile.open(part, path, { keep, onKept, overwrite, worth: Target.exists(journal) })
+    const file = yield* PartFile.open(part, path, {
+      keep,
+      onKept,
+      overwrite,
+      worth: Target.exists(journal),
+      isHeld: Option.getOrUndefined(lock)
+    })
     const whole = yield* FileTransfer.run({
       fileId,
       file,
@@ -179,7 +186,7 @@ const keptPath = (fileId: string, path: string): string =>
 export const discard = (fileId: string, path: string): Effect.Effect<void> =>
   Effect.gen(function*() {
     const part = keptPath(fileId, path)
-    if (!(yield* PartLock.take(part, path))) return
+    if (Option.isNone(yield* PartLock.take(part, path))) return
     yield* PartFile.remove(part)
     yield* PartFile.remove(PartJournal.pathOf(part))
   }).pipe(Effect.scoped, Effect.ignore)

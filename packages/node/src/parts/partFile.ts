@@ -21,6 +21,8 @@ export interface PartFile {
   // the kernel allows one write to a file at a time: concurrent ones would occupy threads that only spin
   readonly writes: Effect.Semaphore
   readonly flushes: Flushes.Flushes<TargetUnwritable>
+  /** Fails once another download may have taken the part over. */
+  readonly held: Effect.Effect<void, TargetUnwritable>
 }
 
 /** What cannot be removed stays: by then, the download has ended one way or the other. */
@@ -35,6 +37,8 @@ export const open = (
     readonly keep: boolean
     /** Whether it is worth keeping if its scope ends with a failure. */
     readonly worth: Effect.Effect<boolean>
+    /** Whether its lock is still held; absent if it has none, or one that is never lost. */
+    readonly isHeld?: Effect.Effect<boolean> | undefined
     /** Called when it was kept. */
     readonly onKept?: (() => void) | undefined
     /**
@@ -45,6 +49,7 @@ export const open = (
   }
 ): Effect.Effect<PartFile, TargetUnwritable, Scope.Scope> =>
   Effect.gen(function*() {
+    const { isHeld = Effect.succeed(true) } = options
     const handle = yield* untilFree(Effect.acquireRelease(
       attempt(target, async () => {
         const replaced = options.overwrite ? await NodeFs.stat(target).catch(() => undefined) : undefined
@@ -55,12 +60,13 @@ export const open = (
       (handle, exit) =>
         Effect.gen(function*() {
           yield* Effect.promise(() => handle.close().catch(() => undefined))
-          const kept = options.keep && Exit.isFailure(exit) && (yield* options.worth)
+          const kept = options.keep && Exit.isFailure(exit) && ((yield* options.worth) || !(yield* isHeld))
           yield* kept ? Effect.sync(() => options.onKept?.()) : remove(path)
         })
     ))
     const flushes = yield* Flushes.make(attempt(target, () => handle.sync()))
-    return { path, target, handle, writes: yield* Effect.makeSemaphore(1), flushes }
+    const held = Effect.unlessEffect(new TargetUnwritable({ path: target, code: "EBUSY" }), isHeld)
+    return { path, target, handle, writes: yield* Effect.makeSemaphore(1), flushes, held: Effect.asVoid(held) }
   })
 
 const flags = constants.O_RDWR | constants.O_CREAT
@@ -152,18 +158,21 @@ const takeAccessOf = async (handle: NodeFs.FileHandle, replaced: Stats): Promise
  * others reuse.
  */
 export const write = (
-  { flushes, handle, target, writes }: PartFile,
+  { flushes, handle, held, target, writes }: PartFile,
   bytes: Uint8Array,
   position: number
 ): Effect.Effect<void, TargetUnwritable> =>
   Effect.flatMap(
-    writes.withPermits(1)(Effect.uninterruptible(attempt(target, async () => {
-      for (let written = 0; written < bytes.byteLength;) {
-        const left = bytes.byteLength - written
-        written += (await handle.write(bytes, written, left, position + written)).bytesWritten
-      }
-      return bytes.byteLength
-    }))),
+    writes.withPermits(1)(Effect.zipRight(
+      held,
+      Effect.uninterruptible(attempt(target, async () => {
+        for (let written = 0; written < bytes.byteLength;) {
+          const left = bytes.byteLength - written
+          written += (await handle.write(bytes, written, left, position + written)).bytesWritten
+        }
+        return bytes.byteLength
+      }))
+    )),
     flushes.wrote
   )
 
@@ -200,6 +209,7 @@ export const commit = (
 ): Effect.Effect<void, DownloadTargetError> =>
   Effect.uninterruptible(Effect.gen(function*() {
     yield* file.flushes.now
+    yield* file.held
     yield* checkOwn(file)
     yield* Effect.catchAll(
       untilLetGo(options.overwrite ? rename(file) : renameWithoutOverwriting(file)),

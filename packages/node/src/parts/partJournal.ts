@@ -88,11 +88,14 @@ export const proven = (
  * journal that disappeared later would have made the part count as kept, or would belong to another download by then.
  */
 export const forget = (file: PartFile): Effect.Effect<void, TargetUnwritable> =>
-  Effect.uninterruptible(untilLetGo(attempt(file.target, async () => {
-    // first, because a journal that cannot be removed then describes more than is there
-    await file.handle.truncate(0)
-    await NodeFs.rm(pathOf(file.path), { force: true })
-  })))
+  Effect.uninterruptible(Effect.zipRight(
+    file.held,
+    untilLetGo(attempt(file.target, async () => {
+      // first, because a journal that cannot be removed then describes more than is there
+      await file.handle.truncate(0)
+      await NodeFs.rm(pathOf(file.path), { force: true })
+    }))
+  ))
 
 /**
  * Called after the bytes that it describes have been written; syncs them to disk first. It finishes even if
@@ -111,5 +114,6 @@ export const write = (file: PartFile, journal: PartJournal): Effect.Effect<void,
       })
       await NodeFs.rename(aside, pathOf(file.path))
     })
-    return Effect.zipRight(file.flushes.now, Effect.tapError(untilOpened(untilLetGo(written)), () => remove(aside)))
+    const flushed = Effect.zipRight(file.flushes.now, file.held)
+    return Effect.zipRight(flushed, Effect.tapError(untilOpened(untilLetGo(written)), () => remove(aside)))
   }).pipe(Effect.uninterruptible)

@@ -2,6 +2,7 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
 import * as NodeFs from "node:fs/promises"
 import { basename } from "node:path"
 import * as Leftovers from "../file/leftovers.js"
@@ -35,7 +36,7 @@ const isWorth = (part: string): Effect.Effect<boolean> =>
 // Its lock, if the owner is dead, is taken over and goes with the scope.
 const removeKept = (part: string): Effect.Effect<void> =>
   Effect.gen(function*() {
-    if (!(yield* PartLock.take(part, part)) || (yield* isWorth(part))) return
+    if (Option.isNone(yield* PartLock.take(part, part)) || (yield* isWorth(part))) return
     yield* PartFile.remove(part)
     yield* PartFile.remove(PartJournal.pathOf(part))
   }).pipe(Effect.scoped, Effect.ignore)
