@@ -97,10 +97,8 @@ export const ofProgram = (pages: ReadonlyArray<Command.Page>, terminal: number):
 /** What is said about a command that does not exist. */
 export const noCommand = (word: string, pages: ReadonlyArray<Command.Page>): InvalidInput => {
   const known = pages.find(({ elsewhere }) => elsewhere.includes(word))
-  return invalid(
-    word,
-    `no such command${question(word, pages.map(({ name }) => name), known?.name)} See stevedore help`
-  )
+  const names = [...pages.map(({ name }) => name), ...RootHelp.options.map(({ names: [name] }) => name)]
+  return invalid(word, `no such command${question(word, names, known?.name)} See stevedore help`)
 }
 
 /** Shows the help of a command, or of the program. */

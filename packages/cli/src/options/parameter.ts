@@ -164,10 +164,12 @@ const entryOfArgument = <A>({ help, name, takes: { choices, isPath } }: OfArgume
 /** An argument. */
 export const argument = <A>(argument: OfArgument<A>): Parameter<A> => {
   const entry = entryOfArgument(argument)
+  const { choices } = argument.takes
   const decode = read(argument.takes)
+  const missing = choices.length === 0 ? entry.help : `expected ${choices.join(", ")}`
   return new Parameter(
     { ...entry, optional: false },
-    ([word]) => word === undefined ? Effect.fail(`is missing: ${entry.help}. See --help`) : decode(word)
+    ([word]) => word === undefined ? Effect.fail(`is missing: ${missing}. See --help`) : decode(word)
   )
 }
 

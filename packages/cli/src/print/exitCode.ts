@@ -24,12 +24,13 @@ export const interrupted = 130
 /** Stopped because its terminal went away, or by Ctrl-Break on Windows. */
 export const hungUp = 129
 
-// what core refuses before any request
+// what core and node refuse before any request
 const refusedInput: ReadonlySet<string> = new Set([
   "CheckpointMismatch",
   "InvalidConfiguration",
   "InvalidListOption",
-  "InvalidPageSize"
+  "InvalidPageSize",
+  "TargetExists"
 ])
 
 const tagOf = (error: unknown): string =>

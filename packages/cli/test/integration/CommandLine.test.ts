@@ -72,6 +72,8 @@ describe("an invalid command line", () => {
     ["nothing", /^nothing: no such command\. See stevedore help\n$/],
     ["uplaod a", /^uplaod: no such command: did you mean upload\? See stevedore help\n$/],
     ["--json downlaod a", /"downlaod: no such command: did you mean download\? /],
+    ["completions", /^completions: no such command: did you mean --completions\?/],
+    ["bulk", /^ACTION: is missing: expected start, run, status, .*, migrate\. See --help\n$/],
     ["lst projects", /^lst: no such command: did you mean list\?/],
     ["help uplods", /^uplods: no such command: did you mean uploads\?/],
     ["help upload a", /^a: one argument too many: see stevedore help help/],
@@ -267,7 +269,7 @@ describe("the target of a download", () => {
       const to = (path: string, ...more: ReadonlyArray<string>) =>
         invoke(["download", "f1", "-o", `${folder}/${path}`, ...more], nowhere)
       const there = yield* to("interview.mp4")
-      assert.strictEqual(there.code, 1)
+      assert.strictEqual(there.code, 2)
       assert.match(there.stderr, /interview\.mp4" already exists/)
       const missing = yield* to("none/copy.mp4")
       assert.strictEqual(missing.code, 1)
@@ -376,7 +378,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         ])
         yield* fs.writeFileString(path, "mine")
         const second = yield* invoke(download, env)
-        assert.strictEqual(second.code, 1)
+        assert.strictEqual(second.code, 2)
         assert.include(second.stderr, "already exists")
         assert.strictEqual(yield* fs.readFileString(path), "mine")
         const third = yield* invoke([...download, "--overwrite"], env)

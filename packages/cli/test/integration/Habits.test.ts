@@ -172,13 +172,24 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       const unnamed = yield* from("hello")(upload("-"))
       assert.strictEqual(unnamed.code, 2)
       assert.match(unnamed.stderr, /--name: standard input has no name/)
-      const { files, uploaded } = yield* from("hello")(upload("-", "--name", "hello.txt"))
+      const { files, reports, uploaded } = yield* from("hello")(upload("-", "--name", "hello.txt"))
       assert.deepStrictEqual(uploaded, ["hello.txt"])
+      // as it was given, in every line about it; its name is that of the record
+      assert.deepStrictEqual(reports.flatMap((report) => report.type === "completed" ? [report.path] : []), ["-"])
       const [id = ""] = files.keys()
       yield* invoke(["download", id, "-o", `${folder}/copy`], env)
       assert.strictEqual(yield* fs.readFileString(`${folder}/copy`), "hello")
       // it has no date by which it could be known again
-      assert.lengthOf((yield* from("hello")(upload("-", "--name", "hello.txt"))).uploaded, 1)
+      const { stdout } = yield* from("hello")(invoke(["upload", "-", "--name", "hello.txt"], env))
+      assert.match(stdout, /^\S+\thello\.txt\n$/)
+    }))
+
+  it.scoped("--part-size says how many parts a file has", () =>
+    Effect.gen(function*() {
+      const { folder } = yield* filled({ "a.bin": 12_000_000 })
+      const { reports, stderr } = yield* upload(`${folder}/a.bin`, "--strategy", "multipart", "--part-size", "6M")
+      const parts = reports.flatMap((report) => report.type === "completed" ? [report.parts] : [])
+      assert.deepStrictEqual(parts, [2], stderr)
     }))
 
   it.scoped(
@@ -208,6 +219,8 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
           words.stderr,
           /^Would upload 249 files, 249\.0 kB: 498 calls, 2m 29s, as the service allows 200 in 1m\. The bytes .* below 1\.7 kB\/s$/m
         )
+        const there = yield* invoke(["upload", `${folder}/0.bin`, "--dry-run"], env)
+        assert.match(there.stderr, /1 already uploaded/)
         const few = yield* invoke(["upload", `${folder}/1.bin`, "--dry-run", "--profile", "dovetail"], env)
         assert.include(few.stderr, "2 calls, at once: the service allows 200 in 1m")
         assert.lengthOf((yield* upload(folder, "--include", "1*.bin")).uploaded, 111)

@@ -39,8 +39,13 @@ layer(Layer.merge(sandbox("--faults", faults), NodeContext.layer), { excludeTest
       assert.strictEqual(first.code, 1)
       const again = yield* run(...words)
       assert.strictEqual(again.code, 0, again.stderr)
-      yield* run(...words)
+      const last = yield* run(...words)
       const made = yield* entries
+      // each run tells the entries, also of what was there
+      for (const { stdout } of [again, last]) {
+        const told = jsonLines(stdout).flatMap((line) => Object(line).entryId ?? [])
+        assert.sameMembers(told, made.map(({ id }) => id))
+      }
       assert.deepStrictEqual(
         made.map(({ fields, project, title }) => [title, project.id, fields]).sort(),
         [

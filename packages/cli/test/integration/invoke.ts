@@ -112,7 +112,7 @@ export const sandbox = (...more: ReadonlyArray<string>): Layer.Layer<Sandbox> =>
     Sandbox,
     Effect.gen(function*() {
       const first = yield* Deferred.make<string>()
-      const words = ["sandbox", "--port", "0", "--storage-port", "0", "--json", ...more]
+      const words = ["sandbox", "--port", "0", "--json", ...more]
       yield* execute(words, {}, (text) => Deferred.unsafeDone(first, Exit.succeed(text))).pipe(
         Effect.flatMap(({ stderr }) => Deferred.die(first, new Error(stderr))),
         Effect.forkScoped

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { InvalidConfiguration } from "@stevedore/core/ServiceConfig"
 import { NotFound, Unauthorized } from "@stevedore/core/ServiceError"
+import { TargetExists } from "@stevedore/node/DownloadTargetError"
 import { Cause, ConfigError, Exit, FiberId } from "effect"
 import { InvalidInput } from "../../src/options/invalidInput.js"
 import * as ExitCode from "../../src/print/exitCode.js"
@@ -12,6 +13,7 @@ const codes: ReadonlyArray<readonly [string, unknown, number]> = [
   ["a variable that cannot be read", ConfigError.MissingData(["A"], ""), 2],
   ["invalid configuration", new InvalidConfiguration({ field: "token", problem: "missing", expected: "a token" }), 2],
   ["invalid input", new InvalidInput({ input: "a", problem: "b" }), 2],
+  ["a target that exists", new TargetExists({ path: "a.mp4" }), 2],
   ["a rejected token", new Unauthorized({ ...answer, status: 401 }), 3],
   ["another error of the service", new NotFound({ ...answer, status: 404 }), 1],
   ["output to a closed pipe", new OutputFailed({ code: "EPIPE" }), 0],
