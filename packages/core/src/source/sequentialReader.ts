@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Pulls from "../base/effect.js"
-import { unstalled } from "../base/fibers.js"
+import { leastProgress, unstalled } from "../base/fibers.js"
 import type { SourceError } from "../SourceError.js"
 import { SourceChanged, SourceUnreadable } from "../SourceError.js"
 import * as Timeouts from "../Timeouts.js"
@@ -71,7 +71,12 @@ const steadyPull = (sequence: Sequence) =>
   Effect.gen(function*() {
     const { stall } = yield* Timeouts.Timeouts
     const pull = yield* Pulls.severalOf(exactly(sequence.stream, sequence))
-    return yield* unstalled(pull, stall, () => new SourceUnreadable({ fileName: sequence.name, reason: "Stalled" }))
+    return yield* unstalled(
+      pull,
+      stall,
+      () => new SourceUnreadable({ fileName: sequence.name, reason: "Stalled" }),
+      (chunks) => chunks.some(({ byteLength }) => byteLength > 0) ? leastProgress : 0
+    )
   })
 
 // The stream is opened by the first claim and closed with the scope of the source, not with that of a section.

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SourceError } from "@stevedore/core"
-import { Chunk, Deferred, Effect, Either, Exit, FastCheck as fc, Fiber, Ref, Scope, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Either, Exit, FastCheck as fc, Fiber, Ref, Schedule, Scope, Stream, TestClock } from "effect"
 import { runs } from "../../../testing/test/support/runs.js"
 import * as SequentialReader from "../../src/source/sequentialReader.js"
 import type { OpenSource, SourceSection } from "../../src/UploadSource.js"
@@ -112,12 +112,15 @@ describe("sequentialReader", () => {
       assert.deepStrictEqual(yield* Fiber.join(last), [...content.subarray(20)])
     })))
 
-  it.effect("a stream that gives nothing for as long as a transfer may stand still fails, and not before", () =>
+  it.effect.each([
+    ["nothing", Stream.never],
+    ["only empty chunks", Stream.schedule(Stream.repeatValue(new Uint8Array(0)), Schedule.spaced("1 second"))]
+  ])("a stream that gives %s for as long as a transfer may stand still fails, and not before", ([, rest]) =>
     Effect.scoped(Effect.gen(function*() {
       const slow = Stream.succeed(bytes(10)).pipe(Stream.concat(Stream.fromEffect(
         Effect.as(Effect.sleep("59 seconds"), bytes(10))
       )))
-      const source = yield* open(Stream.concat(slow, Stream.never), 30)
+      const source = yield* open(Stream.concat(slow, rest), 30)
       const claim = (offset: number) => Effect.fork(Effect.either(source.section({ offset, length: 10 })))
       const claims = yield* Effect.forEach([0, 10, 20], claim)
       yield* TestClock.adjust("118 seconds")
