@@ -13,9 +13,13 @@ import type * as Actions from "./run.js"
 const usualVariable = "STEVEDORE_DATABASE_URL"
 
 const postgres = (variable: string, url: Redacted.Redacted): Effect.Effect<Place, InvalidInput> =>
-  /^postgres(?:ql)?:\/\/./.test(Redacted.value(url))
+  /^postgres(?:ql)?:\/\/./.test(Redacted.value(url)) && URL.canParse(Redacted.value(url))
     ? Effect.succeed({ _tag: "Postgres", url })
-    : invalid(variable, "expected the URL of a PostgreSQL, such as postgres://user:password@host/database")
+    : invalid(
+      variable,
+      "expected the URL of a PostgreSQL, such as postgres://user:password@host/database, in whose password / is %2F, " +
+        "# is %23 and ? is %3F"
+    )
 
 const variableOf = (name: string) =>
   Effect.mapError(

@@ -166,7 +166,7 @@ export const argument = <A>(argument: OfArgument<A>): Parameter<A> => {
   const entry = entryOfArgument(argument)
   const { choices } = argument.takes
   const decode = read(argument.takes)
-  const missing = choices.length === 0 ? entry.help : `expected ${choices.join(", ")}`
+  const missing = choices.length === 0 ? entry.help : `expected one of ${choices.join(", ")}`
   return new Parameter(
     { ...entry, optional: false },
     ([word]) => word === undefined ? Effect.fail(`is missing: ${missing}. See --help`) : decode(word)

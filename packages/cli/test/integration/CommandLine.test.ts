@@ -73,7 +73,7 @@ describe("an invalid command line", () => {
     ["uplaod a", /^uplaod: no such command: did you mean upload\? See stevedore help\n$/],
     ["--json downlaod a", /"downlaod: no such command: did you mean download\? /],
     ["completions", /^completions: no such command: did you mean --completions\?/],
-    ["bulk", /^ACTION: is missing: expected start, run, status, .*, migrate\. See --help\n$/],
+    ["bulk", /^ACTION: is missing: expected one of start, run, status, .*, migrate\. See --help\n$/],
     ["lst projects", /^lst: no such command: did you mean list\?/],
     ["help uplods", /^uplods: no such command: did you mean uploads\?/],
     ["help upload a", /^a: one argument too many: see stevedore help help/],
