@@ -33,6 +33,8 @@ export interface Content {
   readonly service: ApiService
   readonly storage: StorageService
   link: Option.Option<Link>
+  /** Whether it is asked for as a whole, because a range that was asked for was answered with another. */
+  isWhole: boolean
 }
 
 export interface Link {
@@ -67,12 +69,16 @@ export const contentOf = (
       size: Option.fromNullable(size),
       service: yield* ServiceApi,
       storage: yield* ObjectStorage,
-      link: Option.none<Link>()
+      link: Option.none<Link>(),
+      isWhole: false
     }
   })
 
-const wireRequest = ({ end, etag, start }: RequestedBytes): RangedContent.RequestedRange => ({
-  range: start === 0 && Option.isNone(end)
+const wireRequest = (
+  { isWhole }: Content,
+  { end, etag, start }: RequestedBytes
+): RangedContent.RequestedRange => ({
+  range: isWhole || (start === 0 && Option.isNone(end))
     ? undefined
     : { start, end: Option.getOrUndefined(Option.map(end, (after) => after - 1)) },
   ifMatch: Option.getOrUndefined(etag)
@@ -94,9 +100,18 @@ export const request = (
         fromStorage(content, answer.url, asked, attempt),
         (error) => again(content, asked, attempt, fresh, error)
       )).pipe(
+      Effect.catchIf((error) => wireRequest(content, asked).range !== undefined && isOfOtherRange(error), () => {
+        content.isWhole = true
+        return request(content, asked, attempt)
+      }),
       Effect.mapError((error) => refined(content, asked, error)),
       Effect.tap((answer) => checkCoding(content, answer))
     )
+
+// Another range, or several in one body: the whole is what everybody can give
+const isOfOtherRange = (error: DownloadError): boolean =>
+  (error._tag === "StorageRejected" && error.status === 206) ||
+  (error._tag === "InvalidResponse" && error.path === "Content-Range")
 
 // A file may be stored in a content coding: its bytes then are as many as it has. Otherwise something in between has put
 // them into it, and they are not those of the file.
@@ -133,7 +148,7 @@ const located = (content: Content, asked: RequestedBytes) =>
     if (Option.isSome(link) && !isDead(link.value, now)) {
       return { fresh: false, answer: { _tag: "Link" as const, url: link.value.url } }
     }
-    const answer = yield* content.service.download(content.fileId, wireRequest(asked))
+    const answer = yield* content.service.download(content.fileId, wireRequest(content, asked))
     if (answer._tag === "Link") {
       const receivedAt = yield* Clock.currentTimeMillis
       content.link = Option.some({ url: answer.url, receivedAt })
@@ -152,7 +167,7 @@ const fromStorage = (content: Content, url: PresignedUrl.PresignedUrl, asked: Re
       Effect.map(
         Effect.zipRight(
           Metrics.countAttempt("get"),
-          content.storage.get({ url, ...wireRequest(asked), attempt })
+          content.storage.get({ url, ...wireRequest(content, asked), attempt })
         ),
         (answer): Answer => ({ ...answer, peer: "storage", attempt })
       ),

@@ -88,6 +88,24 @@ describe("a range that has more bytes than it says", () => {
     }))
 })
 
+describe("a range that was not asked for", () => {
+  it.effect.each([
+    ["begins earlier", { "content-range": "bytes 0-9/10" }],
+    ["begins later", { "content-range": "bytes 3-9/10" }],
+    ["is one of several in a body", { "content-type": "multipart/byteranges; boundary=a" }]
+  ])(
+    "is followed by a plain GET, and the bytes are those that were asked for: %s",
+    ([, headers]) =>
+      Effect.gen(function*() {
+        const answer = (asked: Headers) =>
+          asked["range"] !== undefined ? new Response(text, { status: 206, headers }) : new Response(text)
+        const { ranges, result } = yield* run(answer, { range: { offset: 2, length: 5 } })
+        assert.deepStrictEqual(Option.getRight(result), Option.some("23456"))
+        assert.strictEqual(ranges.length, 2)
+      })
+  )
+})
+
 describe("a range out of a whole file, from a server without ranges", () => {
   it.effect("is there with its last byte: nothing that follows is waited for", () =>
     Effect.gen(function*() {

@@ -1,6 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SourceError } from "@stevedore/core"
-import { Chunk, Deferred, Effect, Either, Exit, FastCheck as fc, Fiber, Ref, Schedule, Scope, Stream, TestClock } from "effect"
+import {
+  Chunk,
+  Deferred,
+  Effect,
+  Either,
+  Exit,
+  FastCheck as fc,
+  Fiber,
+  Ref,
+  Schedule,
+  Scope,
+  Stream,
+  TestClock
+} from "effect"
 import { runs } from "../../../testing/test/support/runs.js"
 import * as SequentialReader from "../../src/source/sequentialReader.js"
 import type { OpenSource, SourceSection } from "../../src/UploadSource.js"
@@ -115,23 +128,26 @@ describe("sequentialReader", () => {
   it.effect.each([
     ["nothing", Stream.never],
     ["only empty chunks", Stream.schedule(Stream.repeatValue(new Uint8Array(0)), Schedule.spaced("1 second"))]
-  ])("a stream that gives %s for as long as a transfer may stand still fails, and not before", ([, rest]) =>
-    Effect.scoped(Effect.gen(function*() {
-      const slow = Stream.succeed(bytes(10)).pipe(Stream.concat(Stream.fromEffect(
-        Effect.as(Effect.sleep("59 seconds"), bytes(10))
-      )))
-      const source = yield* open(Stream.concat(slow, rest), 30)
-      const claim = (offset: number) => Effect.fork(Effect.either(source.section({ offset, length: 10 })))
-      const claims = yield* Effect.forEach([0, 10, 20], claim)
-      yield* TestClock.adjust("118 seconds")
-      assert.strictEqual((yield* Fiber.poll(claims[2] ?? assert.fail()))._tag, "None")
-      yield* TestClock.adjust("1 second")
-      const [, second, third] = yield* Effect.forEach(claims, Fiber.join)
-      assert.isTrue(second !== undefined && Either.isRight(second))
-      const error: unknown = third !== undefined && Either.isLeft(third) ? third.left : undefined
-      assert.instanceOf(error, SourceError.SourceUnreadable)
-      assert.strictEqual(error.reason, "Stalled")
-    })))
+  ])(
+    "a stream that gives %s for as long as a transfer may stand still fails, and not before",
+    ([, rest]) =>
+      Effect.scoped(Effect.gen(function*() {
+        const slow = Stream.succeed(bytes(10)).pipe(Stream.concat(Stream.fromEffect(
+          Effect.as(Effect.sleep("59 seconds"), bytes(10))
+        )))
+        const source = yield* open(Stream.concat(slow, rest), 30)
+        const claim = (offset: number) => Effect.fork(Effect.either(source.section({ offset, length: 10 })))
+        const claims = yield* Effect.forEach([0, 10, 20], claim)
+        yield* TestClock.adjust("118 seconds")
+        assert.strictEqual((yield* Fiber.poll(claims[2] ?? assert.fail()))._tag, "None")
+        yield* TestClock.adjust("1 second")
+        const [, second, third] = yield* Effect.forEach(claims, Fiber.join)
+        assert.isTrue(second !== undefined && Either.isRight(second))
+        const error: unknown = third !== undefined && Either.isLeft(third) ? third.left : undefined
+        assert.instanceOf(error, SourceError.SourceUnreadable)
+        assert.strictEqual(error.reason, "Stalled")
+      }))
+  )
 
   it.effect("reads no further than the claims ask", () =>
     Effect.scoped(Effect.gen(function*() {
