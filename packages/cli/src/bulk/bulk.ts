@@ -17,8 +17,7 @@ const postgres = (variable: string, url: Redacted.Redacted): Effect.Effect<Place
     ? Effect.succeed({ _tag: "Postgres", url })
     : invalid(
       variable,
-      "expected the URL of a PostgreSQL, such as postgres://user:password@host/database, in whose password / is %2F, " +
-        "# is %23 and ? is %3F"
+      "expected the URL of a PostgreSQL, as postgres://user:password@host/database (/ is %2F, # is %23)"
     )
 
 const variableOf = (name: string) =>

@@ -191,7 +191,7 @@ describe("stevedore bulk in a file of SQLite", () => {
         [`status --store ${store} --database-env DB`, { DB: "postgres://h/d" }, /--store: not beside --database-env/],
         ["status --database-env DB", {}, /DB: not set: --database-env names this variable/],
         ["status --database-env DB", { DB: "mysql://u:s3cret@h/d" }, /DB: expected the URL of a PostgreSQL/],
-        ["status --database-env DB", { DB: "postgres://u:s3cret/1@h/d" }, /DB: expected the URL .* \/ is %2F/],
+        ["status --database-env DB", { DB: "postgres://u:s3cret/1@h/d" }, /DB: expected the URL .*\/ is %2F/],
         ["status --database-env DB", { DB: "postgres://u:s3cret#1@h/d" }, /DB: expected the URL .* # is %23/],
         ["status", { STEVEDORE_DATABASE_URL: "s3cret" }, /STEVEDORE_DATABASE_URL: expected the URL/],
         [`start night --submit-only --store ${store}`, {}, /PATH: there is no job "night" yet/],

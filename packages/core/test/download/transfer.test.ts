@@ -89,7 +89,7 @@ describe("a range that has more bytes than it says", () => {
 })
 
 describe("a range that was not asked for", () => {
-  it.effect.each([
+  it.effect.each<readonly [string, Record<string, string>]>([
     ["begins earlier", { "content-range": "bytes 0-9/10" }],
     ["begins later", { "content-range": "bytes 3-9/10" }],
     ["is one of several in a body", { "content-type": "multipart/byteranges; boundary=a" }]

@@ -125,7 +125,7 @@ describe("sequentialReader", () => {
       assert.deepStrictEqual(yield* Fiber.join(last), [...content.subarray(20)])
     })))
 
-  it.effect.each([
+  it.effect.each<readonly [string, Stream.Stream<Uint8Array<ArrayBuffer>>]>([
     ["nothing", Stream.never],
     ["only empty chunks", Stream.schedule(Stream.repeatValue(new Uint8Array(0)), Schedule.spaced("1 second"))]
   ])(
