@@ -225,7 +225,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
     const guarded = <E>(key: string, write: Effect.Effect<void, E>): Effect.Effect<void, E> =>
       key === indexKey ? write : ifHeld(key.slice(0, key.indexOf("/")), write)
     const store: TextStore = {
-      get: (key) => options.store.get(key),
+      get: options.store.get,
       set: (key, text) => guarded(key, options.store.set(key, text)),
       remove: (key) => guarded(key, options.store.remove(key))
     }

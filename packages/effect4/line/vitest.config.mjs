@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
+import { missingSuites } from "./.ci/optional-suites.mjs"
 
 const here = fileURLToPath(new URL(".", import.meta.url)).replace(/[/\\]$/, "")
 
@@ -15,6 +16,7 @@ export default defineConfig({
   test: {
     root: here,
     include: ["packages/*/test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", ...missingSuites.map(({ files }) => `${here}/${files}`)],
     setupFiles: [`${here}/support/assertions.mjs`],
     pool: "forks",
     isolate: false,

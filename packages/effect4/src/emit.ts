@@ -14,7 +14,7 @@ interface Imported {
   readonly isType: boolean
 }
 
-const isOfEffect = (module: string): boolean => /^(?:effect|@effect\/platform)(?:\/|$)/.test(module)
+const isOfEffect = (module: string): boolean => /^(?:effect|@effect\/(?:platform|sql))(?:\/|$)/.test(module)
 
 /** The names of a file's import, each as the module that it is the namespace of, or as itself. */
 export const emitFile = (

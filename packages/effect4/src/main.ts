@@ -57,12 +57,20 @@ const ofSeams = (): ReadonlyArray<string> =>
     .map((name) => `${name}.test`)
 
 install()
+// what tests read, or run
+for (
+  const file of [
+    ".ci/free-port.mjs",
+    ".ci/optional-suites.mjs",
+    ".ci/packages.mjs",
+    "packages/docs/how-it-works/decisions.md",
+    "packages/docs/how-it-works/conformance.md"
+  ]
+) {
+  cpSync(`${root}/${file}`, `${line}/${file}`)
+}
 if (process.argv.includes("--newest")) installNewest()
 const { files, notEmitted, unlisted } = emit(root, line, `${here}/seams`, { packages, withheld })
-// tests compare them with what they are about
-for (const page of ["how-it-works/decisions.md", "how-it-works/conformance.md"]) {
-  cpSync(`${root}/packages/docs/${page}`, `${line}/packages/docs/${page}`)
-}
 say(`${files} files written for Effect 4 into .cache/effect4`)
 for (const { file, reason } of notEmitted) say(`Not emitted: ${file}: ${reason}`)
 for (const { member, place } of unlisted) say(`${place}: ${member} is not in the table of members`)
@@ -108,7 +116,7 @@ if (process.argv.includes("--build")) {
       "node_modules/vitest/vitest.mjs",
       "run",
       ...reports,
-      ...(wishes.includes("--seams") ? ofSeams() : wishes)
+      ...(wishes.includes("--seams") ? [...ofSeams(), "integration/Postgres.test"] : wishes)
     ])
   }
 }

@@ -99,10 +99,22 @@ const table: Readonly<Record<string, Module>> = {
     rewritten: "KeyValueStore#get"
   },
   "@effect/platform/Path": { module: "effect/Path", same: "Path Path#dirname Path#join" },
+  "@effect/sql/Migrator": { module: "effect/sql/Migrator", same: "fromRecord make", rewritten: "MigrationError" },
+  "@effect/sql/SqlClient": {
+    module: "effect/sql/SqlClient",
+    same: "SqlClient SqlClient#withTransaction SqlClient#withoutTransforms"
+  },
+  "@effect/sql/SqlError": { module: "effect/sql/SqlError", same: "SqlError" },
+  "@effect/sql/Statement": {
+    module: "effect/sql/Statement",
+    same: `Fragment Constructor#csv Constructor#in Constructor#insert Constructor#literal Constructor#onDialectOrElse
+      Constructor#or Constructor#unsafe`
+  },
   "@effect/platform/UrlParams": { module: "effect/http/UrlParams", same: "UrlParams fromInput" },
   "effect/Array": {
     same:
-      `NonEmptyReadonlyArray append chunksOf dedupe empty ensure filter findFirst flatMap get getSomes groupBy makeBy map
+      `NonEmptyReadonlyArray append chunksOf dedupe empty ensure filter findFirst flatMap get getSomes groupBy lastNonEmpty
+      makeBy map
       max range replicate reverse sort zip scan`,
     renamed: { isNonEmptyReadonlyArray: "isReadonlyArrayNonEmpty", unsafeGet: "getUnsafe" },
     rewritten: "filterMap partition"
@@ -112,7 +124,8 @@ const table: Readonly<Record<string, Module>> = {
     renamed: {
       failureOption: "findErrorOption",
       isInterruptedOnly: "hasInterruptsOnly",
-      isInterrupted: "hasInterrupts"
+      isInterrupted: "hasInterrupts",
+      NoSuchElementException: "NoSuchElementError"
     },
     rewritten: "failureOrCause keepDefects"
   },
@@ -153,7 +166,8 @@ const table: Readonly<Record<string, Module>> = {
       matchEffect never onError onExit onInterrupt orElseSucceed promise provide provideService raceFirst reduce
       repeat scoped scopedWith serviceOption sleep succeed succeedNone succeedSome suspend sync tap tapError
       tapErrorTag timeout timeoutOption tracer try uninterruptible uninterruptibleMask void zip zipWith scope
-      Latch#await Latch#close Latch#open Semaphore#withPermits acquireUseRelease cached cachedInvalidateWithTTL catchTag
+      Latch#await Latch#close Latch#open Semaphore#withPermits acquireUseRelease cached cachedInvalidateWithTTL cachedWithTTL
+      catchTag
       filter ignore matchCause option retry schedule tryPromise`,
     renamed: {
       async: "callback",
@@ -214,7 +228,7 @@ const table: Readonly<Record<string, Module>> = {
     rewritten: "RuntimeFiber#unsafePoll RuntimeFiber#unsafeInterruptAsFork interruptFork"
   },
   "effect/FiberSet": { same: "awaitEmpty make", rewritten: "run" },
-  "effect/Function": { same: "LazyArg constVoid constant dual flow identity" },
+  "effect/Function": { same: "LazyArg constTrue constVoid constant dual flow identity" },
   "effect/Hash": { same: "string symbol", rewritten: "cached" },
   "effect/HashMap": { same: "HashMap empty has modifyAt reduce" },
   "effect/Inspectable": { same: "Class NodeInspectSymbol", renamed: { format: "effect/Formatter.format" } },
@@ -245,7 +259,7 @@ const table: Readonly<Record<string, Module>> = {
     rewritten: "exponential MetricBoundaries#values"
   },
   "effect/Option": {
-    same: `Option all contains exists filter flatMap flatten getOrElse getOrThrow getOrUndefined isNone isSome
+    same: `as Option all contains exists filter flatMap flatten getOrElse getOrThrow getOrUndefined isNone isSome
       liftPredicate liftThrowable map match none orElse some zipWith Some#value firstSomeOf`,
     renamed: { flatMapNullable: "flatMapNullishOr", fromNullable: "fromNullishOr", getRight: "getSuccess" }
   },
@@ -302,7 +316,8 @@ const table: Readonly<Record<string, Module>> = {
     rewritten: "fork"
   },
   "effect/Stream": {
-    same: `Stream changes concat drain empty fail filter flatten fromAsyncIterable fromEffect fromIterable make map
+    same:
+      `Stream changes concat drain empty fail filter flatten fromAsyncIterable fromEffect fromIterable grouped make map
       mapEffect mapError runForEach runForEachWhile runHead suspend tap tapError unwrap toAsyncIterable`,
     renamed: {
       catchAll: "catch",
@@ -323,6 +338,7 @@ const table: Readonly<Record<string, Module>> = {
 
 /** The same for what only tests and examples use. */
 const testTable: Readonly<Record<string, Module>> = {
+  "@effect/sql-pg/PgClient": { same: "PgClient layer" },
   "@effect/platform/FetchHttpClient": { same: "Fetch RequestInit" },
   "@effect/platform/HttpServer": { same: "Address serve" },
   "@effect/platform-node/NodeHttpServer": { same: "layer make makeHandler" },

@@ -12,8 +12,8 @@ const peers: Readonly<Record<string, string | undefined>> = {
   "@effect/platform-node": "~4.1.0",
   "@effect/experimental": undefined,
   "@effect/sql": undefined,
-  // nothing on 4 has a database yet
-  "@effect/sql-pg": undefined,
+  "@effect/sql-pg": "^4.0.5",
+  // its client is written for 3
   "libsql": undefined,
   // only types of the element
   "preact": ">=10",

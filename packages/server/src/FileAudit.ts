@@ -7,7 +7,6 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import * as BandwidthLimit from "@stevedore/core/BandwidthLimit"
 import * as Checksum from "@stevedore/core/Checksum"
 import * as Arr from "effect/Array"
-import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -89,18 +88,22 @@ export const layer: Layer.Layer<FileAudit, never, SqlClient.SqlClient | ObjectSt
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
     const store = yield* ObjectStore
 
-    const rows = (from = "") =>
-      Stream.paginateChunkEffect(
-        from,
-        (after) =>
-          sql<Row>`select * from stevedore_file where state = 'finalized' and id > ${after}
-        order by id limit ${ROWS_AT_ONCE}`.pipe(
-            to("list files"),
-            Effect.map((page) =>
-              [Chunk.fromIterable(page.map(toFile)), Option.map(Arr.last(page), ({ id }) => id)] as const
-            )
-          )
+    const rows = (from = "") => {
+      let after = from
+      const page = Effect.suspend(() =>
+        sql<Row>`select * from stevedore_file where state = 'finalized' and id > ${after}
+        order by id limit ${ROWS_AT_ONCE}`
+      ).pipe(
+        to("list files"),
+        Effect.mapError(Option.some),
+        Effect.filterOrFail(Arr.isNonEmptyReadonlyArray, () => Option.none()),
+        Effect.map((page) => {
+          after = Arr.lastNonEmpty(page).id
+          return page.map(toFile)
+        })
       )
+      return Stream.flatMap(Stream.repeatEffectOption(page), Stream.fromIterable)
+    }
     const wrongOf = ({ etag, id, key, size, versionId }: FileRow) =>
       Effect.flatMap(
         Effect.either(store.head(key, { versionId })),
@@ -137,7 +140,7 @@ export const layer: Layer.Layer<FileAudit, never, SqlClient.SqlClient | ObjectSt
             ? Effect.succeed(wrong)
             : Effect.map(isStill(row), (still) => still ? wrong : [])),
       { concurrency: ASKED_AT_ONCE }
-    ).pipe(Stream.mapConcat((wrong) => wrong))
+    ).pipe(Stream.flatMap(Stream.fromIterable))
 
     const comparedBytes = (limit: BandwidthLimit.Service, {
       onRead = () => Effect.void
@@ -162,24 +165,23 @@ export const layer: Layer.Layer<FileAudit, never, SqlClient.SqlClient | ObjectSt
       Stream.unwrap(Effect.map(
         BandwidthLimit.make({ rate: reading.bytesPerSecond ?? Infinity }),
         (limit) => Stream.mapEffect(rows(reading.after), comparedBytes(limit, reading))
-      )).pipe(Stream.mapConcat((wrong) => wrong))
+      )).pipe(Stream.flatMap(Stream.fromIterable))
 
     // its row is there before anything is stored, and until nothing is any more
     const ofObjects = Stream.grouped(store.keys ?? Stream.empty, ROWS_AT_ONCE).pipe(
-      Stream.mapEffect((chunk) =>
-        Effect.map(
+      Stream.mapEffect((chunk) => {
+        const keys = Array.from(chunk)
+        return Effect.map(
           to("find files")(
-            sql<{ readonly key: string }>`select key from stevedore_file where ${
-              sql.in("key", Chunk.toReadonlyArray(chunk))
-            }`
+            sql<{ readonly key: string }>`select key from stevedore_file where ${sql.in("key", keys)}`
           ),
           (named) => {
             const known = new Set(named.map(({ key }) => key))
-            return Chunk.filter(chunk, (key) => !known.has(key))
+            return keys.filter((key) => !known.has(key))
           }
         )
-      ),
-      Stream.flattenChunks,
+      }),
+      Stream.flatMap(Stream.fromIterable),
       Stream.map((key) => found("unknown", key, "no row names it"))
     )
 

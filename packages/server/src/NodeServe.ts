@@ -194,7 +194,7 @@ export const serve = (
       Layer.provideMerge(Authorize.layerBearer),
       // after the tables are there
       Layer.provideMerge(SqlTokens.layer),
-      Layer.provide(SqlDatabase.layerLasting(database)),
+      Layer.provide(Sqlite.layerLasting(database)),
       Layer.provide(Layer.succeed(SqlDatabase.Reserve, Room.giveUp(directory))),
       Layer.provideMerge(Sqlite.layer({ file: database, synchronous: "normal" }))
     )

@@ -4,18 +4,13 @@
  *
  * It needs `@effect/sql` and `@effect/experimental`. It is therefore not in the package's index: import it from `@stevedore/server/SqlDatabase`.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
-import { SqlError } from "@effect/sql/SqlError"
+import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
-import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
-import * as Scope from "effect/Scope"
 import { errorCode } from "./base/errorCode.js"
 import { isFull } from "./storage/disk.js"
 
@@ -71,62 +66,11 @@ export class Reserve extends Context.Reference<Reserve>()("@stevedore/server/Sql
  */
 export const freeing =
   (reserve: Effect.Effect<boolean>) => <A, R>(change: Effect.Effect<A, SqlError, R>): Effect.Effect<A, SqlError, R> =>
-    Effect.catchIf(change, isFull, (error) => Effect.if(reserve, { onTrue: () => change, onFalse: () => error }))
-
-/** Whoever comes while it runs shares the next run with all others that do. */
-const sharing = <E>(work: Effect.Effect<void, E>): Effect.Effect<void, E> => {
-  const turn = Effect.unsafeMakeSemaphore(1)
-  let next: Deferred.Deferred<void, E> | undefined
-  return Effect.suspend(() => {
-    if (next !== undefined) return Deferred.await(next)
-    const run = Deferred.unsafeMake<void, E>(FiberId.none)
-    next = run
-    const begun = Effect.suspend(() => {
-      next = undefined
-      return work
-    })
-    return Effect.zipRight(
-      Effect.uninterruptible(Effect.intoDeferred(turn.withPermits(1)(begun), run)),
-      Deferred.await(run)
+    Effect.catchIf(
+      change,
+      isFull,
+      (error) => Effect.flatMap(reserve, (isThere) => isThere ? change : Effect.fail(error))
     )
-  })
-}
-
-/**
- * The log of a file of SQLite, written to the disk beside the thread of the program, and once for all changes that wait for it.
- * SQLite itself would hold up every request for each of them. Its connection is to say `synchronous = normal`, and to stay open
- * from before the first change until after the last.
- *
- * @category layers
- */
-export const layerLasting = (file: string): Layer.Layer<never, never, FileSystem.FileSystem> =>
-  Layer.scoped(
-    Lasting,
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const scope = yield* Effect.scope
-      let log: FileSystem.File | undefined
-      // It is there from the first change on, for as long as anybody has a connection: with its last one, SQLite removes it, and
-      // has all of it in the database then.
-      const opened = Effect.suspend(() =>
-        log === undefined
-          ? Effect.tap(Scope.extend(fs.open(`${file}-wal`, { flag: "r+" }), scope), (found) =>
-            Effect.sync(() => {
-              log = found
-            }))
-          : Effect.succeed(log)
-      )
-      return sharing(
-        Effect.flatMap(opened, ({ sync }) => sync).pipe(
-          Effect.catchIf(
-            (error) => error._tag === "SystemError" && error.reason === "NotFound",
-            () => Effect.void
-          ),
-          Effect.mapError((cause) => new SqlError({ message: "The log of the database cannot be written", cause }))
-        )
-      )
-    })
-  )
 
 // its statements would be those of SQLite
 const unknownDialect = new Migrator.MigrationError({

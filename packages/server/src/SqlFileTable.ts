@@ -9,6 +9,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
 import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -291,8 +292,8 @@ const takeEvents = (
 ) =>
   Effect.gen(function*() {
     const first = kinds.filter((kind) => !asked.has(kind))
-    if (first.length > 0) {
-      yield* sql`insert into stevedore_receiver ${sql.insert(first.map((kind) => ({ kind })))}
+    if (Arr.isNonEmptyReadonlyArray(first)) {
+      yield* sql`insert into stevedore_receiver ${sql.insert(Arr.map(first, (kind) => ({ kind })))}
         on conflict (kind) do nothing`
       first.forEach((kind) => asked.add(kind))
     }
@@ -328,8 +329,8 @@ const measures = (state: State) => {
       (select count(*) from stevedore_file where state not in ('finalized', 'failed') and (${
     may(state, "sweep", "")
   })) as due`.pipe(
-    Effect.flatMap(Arr.head),
-    Effect.map((row): Measures => Record.map(row, (value) => Number(value ?? 0)))
+    Effect.filterOrFail(Arr.isNonEmptyReadonlyArray, () => new Cause.NoSuchElementException()),
+    Effect.map(([row]): Measures => Record.map(row, (value) => Number(value ?? 0)))
   )
 }
 

@@ -5,21 +5,25 @@
  * `@stevedore/server/Sqlite`.
  */
 import * as Reactivity from "@effect/experimental/Reactivity"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import * as Statement from "@effect/sql/Statement"
+import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import Database from "libsql"
 import { resolve } from "node:path"
 import { errorCode } from "./base/errorCode.js"
+import * as SqlDatabase from "./SqlDatabase.js"
 
 /**
  * Which file it is, and how it is written.
@@ -196,6 +200,61 @@ export const make = (
  */
 export const layer = (options: Options): Layer.Layer<SqlClient.SqlClient, SqlError> =>
   Layer.provide(Layer.scoped(SqlClient.SqlClient, make(options)), Reactivity.layer)
+
+/** Whoever comes while it runs shares the next run with all others that do. */
+const sharing = <E>(work: Effect.Effect<void, E>): Effect.Effect<void, E> => {
+  const turn = Effect.unsafeMakeSemaphore(1)
+  let next: Deferred.Deferred<void, E> | undefined
+  return Effect.suspend(() => {
+    if (next !== undefined) return Deferred.await(next)
+    const run = Deferred.unsafeMake<void, E>(FiberId.none)
+    next = run
+    const begun = Effect.suspend(() => {
+      next = undefined
+      return work
+    })
+    return Effect.zipRight(
+      Effect.uninterruptible(Effect.intoDeferred(turn.withPermits(1)(begun), run)),
+      Deferred.await(run)
+    )
+  })
+}
+
+/**
+ * The log of a file of SQLite, written to the disk beside the thread of the program, and once for all changes that wait for it.
+ * SQLite itself would hold up every request for each of them. Its connection is to say `synchronous = normal`, and to stay open
+ * from before the first change until after the last.
+ *
+ * @category layers
+ */
+export const layerLasting = (file: string): Layer.Layer<never, never, FileSystem.FileSystem> =>
+  Layer.scoped(
+    SqlDatabase.Lasting,
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const scope = yield* Effect.scope
+      let log: FileSystem.File | undefined
+      // It is there from the first change on, for as long as anybody has a connection: with its last one, SQLite removes it, and
+      // has all of it in the database then.
+      const opened = Effect.suspend(() =>
+        log === undefined
+          ? Effect.tap(Scope.extend(fs.open(`${file}-wal`, { flag: "r+" }), scope), (found) =>
+            Effect.sync(() => {
+              log = found
+            }))
+          : Effect.succeed(log)
+      )
+      return sharing(
+        Effect.flatMap(opened, ({ sync }) => sync).pipe(
+          Effect.catchIf(
+            (error) => error._tag === "SystemError" && error.reason === "NotFound",
+            () => Effect.void
+          ),
+          Effect.mapError((cause) => new SqlError({ message: "The log of the database cannot be written", cause }))
+        )
+      )
+    })
+  )
 
 /**
  * Has a file for this process alone until the scope closes, or the process ends, however it does: it is for nothing else.

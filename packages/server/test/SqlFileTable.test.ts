@@ -6,6 +6,7 @@ import { Deferred, Effect, Fiber, Layer, Option } from "effect"
 import * as FileTable from "../src/FileTable.js"
 import * as SqlDatabase from "../src/SqlDatabase.js"
 import * as SqlFileTable from "../src/SqlFileTable.js"
+import * as Sqlite from "../src/Sqlite.js"
 import { newFile } from "./support/fileTableLaws.js"
 import { database } from "./support/sqlite.js"
 
@@ -74,7 +75,7 @@ describe("the table of files in a database", () => {
                 name === "sync" ? Effect.zipRight(write, target.sync) : Reflect.get(target, name, target)
             }))
       })
-      const context = yield* Layer.build(Layer.provide(SqlDatabase.layerLasting(file), watched))
+      const context = yield* Layer.build(Layer.provide(Sqlite.layerLasting(file), watched))
       const lasting = yield* Effect.provide(SqlDatabase.Lasting, context)
       // with its last connection, SQLite has put all of it into the database
       yield* lasting

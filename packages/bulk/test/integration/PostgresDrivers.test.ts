@@ -4,7 +4,7 @@ import type { SandboxOptions } from "@stevedore/testing"
 import { FaultScript } from "@stevedore/testing"
 import { Context, Effect, Layer, Option } from "effect"
 import { freePort } from "../../../../.ci/free-port.mjs"
-import { type Postgres, postgres } from "../support/postgres.js"
+import { type Postgres, postgres } from "../../../server/test/support/postgres.js"
 import { prepared, script, until } from "../support/processes.js"
 
 class Prepared extends Context.Tag("test/Drivers")<Prepared, {

@@ -3,8 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import type { SandboxOptions } from "@stevedore/testing"
 import { FaultScript } from "@stevedore/testing"
 import { Context, Deferred, Duration, Effect, Fiber, Layer, Random, Schedule } from "effect"
+import { type Postgres, postgres } from "../../../server/test/support/postgres.js"
 import { linked } from "../support/link.js"
-import { type Postgres, postgres } from "../support/postgres.js"
 import { prepared, script } from "../support/processes.js"
 
 const number = (variable: string, otherwise: number): number => Number(process.env[variable] ?? otherwise)

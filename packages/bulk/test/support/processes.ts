@@ -14,8 +14,8 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import type { Postgres } from "../../../server/test/support/postgres.js"
 import { bytes } from "./lives.js"
-import type { Postgres } from "./postgres.js"
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 

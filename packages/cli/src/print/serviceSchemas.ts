@@ -1,4 +1,4 @@
-/** The same, of the commands that look after a service and its jobs. */
+/** The lines of `--json` of commands that look after a service and its jobs. */
 import { Proof } from "@stevedore/core/UploadedFile"
 import { checkIds } from "@stevedore/node/Diagnosis"
 import * as Schema from "effect/Schema"

@@ -2,7 +2,7 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { FaultScript } from "@stevedore/testing"
 import { Effect, Fiber } from "effect"
-import { postgres } from "../../../bulk/test/support/postgres.js"
+import { postgres } from "../../../server/test/support/postgres.js"
 import { jobs, prepared } from "./bulkSupport.js"
 import { invoke } from "./invoke.js"
 

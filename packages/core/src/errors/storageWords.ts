@@ -48,8 +48,7 @@ export const expiry = {
   Clock: "by storage's clock: the signer's is wrong"
 } as const
 
-export const respelled =
-  " Some characters of the URL are sent percent-encoded here: the service should sign it so."
+export const respelled = " Some characters of the URL are sent percent-encoded here: the service should sign it so."
 
 /**
  * Storage refused the URL because it is not valid yet: by storage's clock, it has not been signed yet. One of the two

@@ -140,14 +140,16 @@ const changed = (view: View, pattern: RegExp, put: (match: RegExpMatchArray) => 
   const to: Array<number> = []
   const keep = (until: number) => {
     text += view.text.slice(at, until)
-    from.push(...view.from.slice(at, until))
-    to.push(...view.to.slice(at, until))
+    for (; at < until; at += 1) {
+      from.push(view.from[at] ?? 0)
+      to.push(view.to[at] ?? 0)
+    }
   }
   for (const match of view.text.matchAll(pattern)) {
     const replacement = put(match)
     if (replacement === undefined) continue
     keep(match.index)
-    at = match.index + match[0].length
+    at += match[0].length
     text += replacement
     for (let one = 0; one < replacement.length; one += 1) {
       from.push(view.from[match.index] ?? 0)

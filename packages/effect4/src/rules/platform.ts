@@ -69,6 +69,17 @@ export const platformRules: ReadonlyArray<readonly [member: string, Rewrite]> = 
     }
   ],
   [
+    "@effect/sql/Migrator.MigrationError",
+    (node, rendering) => {
+      const migrator = rendering.need("effect/sql/Migrator")
+      if (!ts.isNewExpression(node)) return halves(node) === undefined ? undefined : `${migrator}.MigrationError`
+      const [given] = node.arguments ?? []
+      const kind = { "\"failed\"": "Failed", "\"bad-state\"": "BadState" }[property(rendering, given, "reason") ?? ""]
+      return kind &&
+        `new ${migrator}.MigrationError({ kind: "${kind}", message: ${property(rendering, given, "message")} })`
+    }
+  ],
+  [
     "@effect/platform/HttpBody.raw",
     call((args, rendering) =>
       `${rendering.need("effect/http/HttpBody")}.raw(${

@@ -142,7 +142,10 @@ export class Prober {
   fit<E, R>(call: Names.Call, send: (entries: Entries | undefined) => Effect.Effect<Answer, E, R>) {
     const names = ({ field, names }: Names.Kind) =>
       field === undefined ? names : [...new Set([this.name(field), ...names])]
-    return Effect.tap(Body.fit(call, this.entries(call), names, send), (fitted) => this.remember(call, fitted))
+    return Effect.map(Body.fit(call, this.entries(call), names, send), (fitted) => {
+      this.remember(call, fitted)
+      return fitted
+    })
   }
 
   private remember(call: Names.Call, { answer, entries = [], refused }: Fitted): void {
@@ -229,17 +232,19 @@ export class Prober {
   /** Opens a session, at the path that is known, or that an answer leads to, or that is usual. */
   initiate(call: "initiateUpload" | "initiateLargeUpload", known: Template.Known & { readonly "{size}": number }) {
     const send = (entries: Entries | undefined) =>
-      Effect.tap(this.post(call, "", entries, { "{type}": Trial.mediaType, ...known }), (answer) => {
+      Effect.map(this.post(call, "", entries, { "{type}": Trial.mediaType, ...known }), (answer) => {
         const [first] = Probe.isFine(answer) ? this.ids(answer) : []
         if (first !== undefined) this.left.push({ fileId: first.id, kind: "session", bytes: known["{size}"] })
+        return answer
       })
-    return Effect.gen(this, function*() {
-      const { draft } = this
-      const { answer: first } = yield* this.fit(call, send)
+    const { draft, service } = this
+    const fitted = Effect.suspend(() => this.fit(call, send))
+    return Effect.gen(function*() {
+      const { answer: first } = yield* fitted
       if (!Probe.isAbsent(first)) return first
-      for (const path of [...Probe.paths(this.service, first).map(({ path }) => path), ...Names.paths[call]]) {
+      for (const path of [...Probe.paths(service, first).map(({ path }) => path), ...Names.paths[call]]) {
         draft.paths[call] = path
-        const { answer } = yield* this.fit(call, send)
+        const { answer } = yield* fitted
         if (!Probe.isAbsent(answer)) return answer
       }
       Reflect.deleteProperty(draft.paths, call)

@@ -75,7 +75,7 @@ export const taking = (client: SqlClient.SqlClient, { columns = {}, key: keyName
 export const layer = (options: {
   readonly limit: number
   readonly window: Duration.DurationInput
-}): Layer.Layer<RateLimit, never, SqlClient.SqlClient> =>
+}): Layer.Layer<never, never, SqlClient.SqlClient> =>
   Layer.effect(
     RateLimit,
     Effect.map(SqlClient.SqlClient, (sql) => {

@@ -1,8 +1,8 @@
 import { Effect, Layer } from "effect"
-import { postgres } from "../../../bulk/test/support/postgres.js"
 import * as SqlFileTable from "../../src/SqlFileTable.js"
 import { laws } from "../support/fileTableLaws.js"
 import * as MigrationLaws from "../support/migrationLaws.js"
+import { postgres } from "../support/postgres.js"
 
 const database = Layer.unwrapScoped(Effect.map(postgres, ({ layer }) => layer))
 

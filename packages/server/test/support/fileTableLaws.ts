@@ -105,7 +105,7 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
       Effect.gen(function*() {
         const more = { mediaType: "text/plain", metadata: { album: "Rotterdam \u{1f6a2}", "x.y": "" } }
         yield* table.open(newFile("kept", more))
-        const row = yield* Effect.flatten(table.find("acme", "kept"))
+        const row = Option.getOrThrow(yield* table.find("acme", "kept"))
         const { createdAt, expiresAt, ...rest } = row
         const { lifetimeMillis, ...given } = newFile("kept", more)
         assert.deepStrictEqual(rest, {
@@ -239,7 +239,7 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
         assert.strictEqual(state(yield* table.settle("settled", "dead", outcome)), "none")
         assert.isFalse(yield* table.renew("settled", "dead", LEASE))
         assert.isFalse(yield* table.release("settled", "dead"))
-        const settled = yield* Effect.flatten(table.settle("settled", "heir", outcome))
+        const settled = Option.getOrThrow(yield* table.settle("settled", "heir", outcome))
         assert.deepStrictEqual([settled.state, settled.etag], ["finalized", "\"e\""])
         assert.isAtLeast(settled.settledAt ?? 0, settled.createdAt)
         assert.strictEqual(state(yield* table.settle("settled", "heir", outcome)), "none")
@@ -309,8 +309,8 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
         Effect.gen(function*() {
           yield* table.open(newFile("wrong"))
           yield* table.claim("acme", "wrong", "one", LEASE)
-          const failed = yield* Effect.flatten(
-            table.settle("wrong", "one", { state: "failed", reason: "3 bytes are stored" })
+          const failed = Option.getOrThrow(
+            yield* table.settle("wrong", "one", { state: "failed", reason: "3 bytes are stored" })
           )
           assert.deepStrictEqual([failed.state, failed.reason], ["failed", "3 bytes are stored"])
           assert.deepStrictEqual((yield* table.events(60_000, 10, KINDS)).map(({ id, kind }) => [id, kind]), [
@@ -374,7 +374,7 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
         yield* table.open(newFile("versioned"))
         yield* table.claim("acme", "versioned", "one", LEASE)
         yield* table.settle("versioned", "one", { state: "finalized", etag: "\"e\"", versionId: "v-1" })
-        const row = yield* Effect.flatten(table.find("acme", "versioned"))
+        const row = Option.getOrThrow(yield* table.find("acme", "versioned"))
         assert.deepStrictEqual([row.etag, row.versionId], ["\"e\"", "v-1"])
       }))
 
@@ -439,18 +439,17 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
         yield* table.claim("other", "foreign", "one", LEASE)
         yield* table.settle("foreign", "one", { state: "finalized", etag: "\"e\"" })
         assert.strictEqual(yield* table.count("acme"), 7)
-        const walk = (direction: "asc" | "desc") =>
-          Effect.iterate({ seen: Array<FileRow>(), isOver: false }, {
-            while: ({ isOver }) => !isOver,
-            body: ({ seen }) =>
-              Effect.map(table.page("acme", { limit: 3, direction, after: seen.at(-1) }), (page) => ({
-                seen: [...seen, ...page],
-                isOver: page.length === 0
-              }))
-          })
-        const up = (yield* walk("asc")).seen.map(({ id }) => id)
+        const walk = (
+          direction: "asc" | "desc",
+          seen: ReadonlyArray<FileRow> = []
+        ): Effect.Effect<ReadonlyArray<FileRow>, TableFailed> =>
+          Effect.flatMap(
+            table.page("acme", { limit: 3, direction, after: seen.at(-1) }),
+            (page) => page.length === 0 ? Effect.succeed(seen) : walk(direction, [...seen, ...page])
+          )
+        const up = (yield* walk("asc")).map(({ id }) => id)
         assert.deepStrictEqual([...up].sort(), ids)
-        assert.deepStrictEqual((yield* walk("desc")).seen.map(({ id }) => id), up.reverse())
+        assert.deepStrictEqual((yield* walk("desc")).map(({ id }) => id), up.reverse())
         assert.isTrue(yield* table.discard("acme", "file-3"))
         assert.strictEqual(yield* table.count("acme"), 6)
         assert.deepStrictEqual((yield* table.due("sweeper", LEASE, 10)).map(({ id }) => id), ["file-3"])

@@ -64,7 +64,7 @@ export const postgres = Effect.gen(function*() {
     )
   yield* Effect.flatMap(PgClient.PgClient, (sql) => sql`select 1`).pipe(
     Effect.provide(layer),
-    Effect.retry(Schedule.spaced("200 millis").pipe(Schedule.intersect(Schedule.recurs(100))))
+    Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 100 })
   )
   /** Another one that has each change before its commit is told, and may take its place: `promote`. */
   const standby = Effect.gen(function*() {
