@@ -29,7 +29,7 @@ const ownPackages: Readonly<Record<string, string>> = { "fast-check": "^3.23.0" 
 /** What a README says of one line only, and what it says of the other. */
 const phrases: ReadonlyArray<readonly [on3: RegExp, on4: string]> = [
   [/ ?@effect\/platform@0\.97/g, ""],
-  [/@effect\/platform-node@0\.108/g, "@effect/platform-node@~4.1"],
+  [/@effect\/platform-node@0\.108/g, "@effect/platform-node@~4.1 @effect/platform-node-shared@~4.1"],
   [/@effect\/vitest@0\.30/g, "@effect/vitest@4"],
   [/\beffect@3\b/g, "effect@~4.1"],
   [/Effect 3 \(`effect` \^3\.22, `@effect\/platform`\s\^0\.97\)/g, "Effect 4 (`effect` ~4.1)"],

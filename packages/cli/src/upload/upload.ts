@@ -1,4 +1,5 @@
 /** `stevedore upload`: uploads files, several concurrently; one failure does not stop the rest. */
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Checksum from "@stevedore/core/Checksum"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import { SourceUnreadable } from "@stevedore/core/SourceError"
@@ -174,12 +175,20 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
     yield* reporter.end
   })
 
+// What an earlier run wrote there is no file to upload
+const withoutReport = (chosen: Choosing.Chosen, report: Options["report"]) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const own = yield* Effect.option(Effect.flatMap(report, fs.realPath))
+    return { ...chosen, files: chosen.files.filter(({ real }) => !Option.contains(own, real)) }
+  })
+
 /**
  * Uploads the files that are chosen, and fails at the end if one was not uploaded: with whichever service and storage.
  */
 export const program = (options: Options) =>
   Effect.gen(function*() {
-    const chosen = yield* Selection.select(options)
+    const chosen = yield* withoutReport(yield* Selection.select(options), options.report)
     yield* checkName(options, chosen.files)
     yield* tellRepeated(chosen.repeated)
     yield* tellLeft(chosen.left)

@@ -59,6 +59,15 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       assert.deepStrictEqual(named.uploaded, ["a.txt"])
     }))
 
+  it.scoped("the report is no file of the folder that it stands in, on any night", () =>
+    Effect.gen(function*() {
+      const { folder } = yield* filled({ "a.wav": 3 })
+      for (const uploaded of [["a.wav"], [], []]) {
+        const night = yield* upload(folder, "--report", `${folder}/last.csv`)
+        assert.deepStrictEqual([night.code, night.uploaded], [0, uploaded])
+      }
+    }))
+
   it.scoped("a link that is left out is not told as skipped", () =>
     Effect.gen(function*() {
       const { folder, fs } = yield* filled({ "a.wav": 3 })

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { RetryPolicy, ServiceApi, UploadLedger, type UploadOptions, Uploads } from "@stevedore/core"
 import type { SandboxReport } from "@stevedore/testing"
 import { FaultScript, Sandbox } from "@stevedore/testing"
-import { type Duration, Effect, Either, FastCheck, TestClock } from "effect"
-import { distinct, openLock, openStore, recognizable } from "../fixtures/ledgers.js"
-import { inTime, tiny } from "../fixtures/uploads.js"
+import { type Duration, Effect, Either, FastCheck, Layer, TestClock } from "effect"
+import { distinct, openLock, openStore, recognizable } from "../../fixtures/ledgers.js"
+import { inTime, tiny } from "../../fixtures/uploads.js"
 
 /** What an upload waits for, and a moment in the middle of that wait. */
 interface Wait {
@@ -115,8 +115,7 @@ describe("an upload whose lock is lost while it waits for", () => {
   for (const { faults, what, ...wait } of waits) {
     const tried = (isLost: boolean) =>
       history(wait, { isLost }).pipe(
-        Effect.provide(slowly),
-        Effect.provide(tiny(faults === undefined ? {} : { faults })),
+        Effect.provide(Layer.merge(tiny(faults === undefined ? {} : { faults }), slowly)),
         steady
       )
     it.effect(`${what} changes nothing any more: not at the service, in storage or in the ledger`, () =>
