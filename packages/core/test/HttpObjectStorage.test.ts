@@ -82,7 +82,7 @@ describe("HttpObjectStorage", () => {
         const { result } = yield* get(() => new Whole("the start", { headers }))
         const error = errorOf(result)
         assert.deepInclude(error, { _tag: "ConnectionFailed", code: "NO_STREAM", recovery: "none" })
-        assert.include(error.message, "ask for ranges")
+        assert.include(error.message, "ask for smaller ranges")
       }))
   })
 

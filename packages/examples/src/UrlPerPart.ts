@@ -1,6 +1,7 @@
 /**
- * A service that opens an upload in parts without URLs, and gives the URL of each part by a call. No profile can say that: the
- * port `ServiceApi` can, for the one call that is another, and the client of the profile makes all others.
+ * A service that opens an upload in parts without URLs, and gives the URL of
+ * each part by a call. No profile can say that: the port `ServiceApi` can, for
+ * the one call that is another; the client of the profile makes all others.
  */
 import {
   HttpClient,

@@ -88,22 +88,23 @@ export const layer: Layer.Layer<FileAudit, never, SqlClient.SqlClient | ObjectSt
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
     const store = yield* ObjectStore
 
-    const rows = (from = "") => {
-      let after = from
-      const page = Effect.suspend(() =>
-        sql<Row>`select * from stevedore_file where state = 'finalized' and id > ${after}
+    const rows = (from = "") =>
+      Stream.suspend(() => {
+        let after = from
+        const page = Effect.suspend(() =>
+          sql<Row>`select * from stevedore_file where state = 'finalized' and id > ${after}
         order by id limit ${ROWS_AT_ONCE}`
-      ).pipe(
-        to("list files"),
-        Effect.mapError(Option.some),
-        Effect.filterOrFail(Arr.isNonEmptyReadonlyArray, () => Option.none()),
-        Effect.map((page) => {
-          after = Arr.lastNonEmpty(page).id
-          return page.map(toFile)
-        })
-      )
-      return Stream.flatMap(Stream.repeatEffectOption(page), Stream.fromIterable)
-    }
+        ).pipe(
+          to("list files"),
+          Effect.mapError(Option.some),
+          Effect.filterOrFail(Arr.isNonEmptyReadonlyArray, () => Option.none()),
+          Effect.map((page) => {
+            after = Arr.lastNonEmpty(page).id
+            return page.map(toFile)
+          })
+        )
+        return Stream.flatMap(Stream.repeatEffectOption(page), Stream.fromIterable)
+      })
     const wrongOf = ({ etag, id, key, size, versionId }: FileRow) =>
       Effect.flatMap(
         Effect.either(store.head(key, { versionId })),
