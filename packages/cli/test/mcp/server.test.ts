@@ -54,4 +54,16 @@ describe("a session", () => {
       const all = JSON.stringify([answers, result])
       for (const word of ["Expected", "actual", "_tag", "between(", "$ref", "Defect"]) assert.notInclude(all, word)
     }).pipe(Effect.provide(live)))
+
+  it.scopedLive("answers a method that it does not have with -32601, and a notification of none with nothing", () =>
+    Effect.gen(function*() {
+      const { answers, ask, greet, tell } = yield* started
+      yield* greet
+      yield* tell("notifications/initialized")
+      const before = answers.length
+      yield* tell("notifications/of_nobody")
+      const { error } = yield* ask("none", "tools/nothing")
+      assert.strictEqual(error?.code, -32601)
+      assert.lengthOf(answers, before + 1)
+    }).pipe(Effect.provide(live)))
 })
