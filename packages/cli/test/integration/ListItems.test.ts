@@ -76,6 +76,21 @@ describe("list --resume", () => {
       assert.strictEqual(JSON.parse(yield* fs.readFileString(place)).position, 1)
     }).pipe(Effect.provide(live)))
 
+  it.scopedLive("goes on only with a token of the owner whose checkpoint it is", () =>
+    Effect.gen(function*() {
+      const { env } = yield* Sandbox
+      const fs = yield* FileSystem.FileSystem
+      const place = `${yield* fs.makeTempDirectoryScoped()}/place`
+      const words = ["list", "projects", "--limit", "1", "--resume", place]
+      yield* invoke(words, env)
+      const own = JSON.parse(yield* fs.readFileString(place))
+      assert.isString(own.owner)
+      yield* fs.writeFileString(place, JSON.stringify({ ...own, owner: `not ${own.owner}` }))
+      const { code, stderr, stdout } = yield* invoke(words, env)
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.include(stderr, "was taken with the token of another owner")
+    }).pipe(Effect.provide(live)))
+
   it.scopedLive("starts over, and says so, where a power cut left nothing or only a part of its checkpoint", () =>
     Effect.gen(function*() {
       const { env } = yield* Sandbox
