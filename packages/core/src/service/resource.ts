@@ -82,7 +82,7 @@ export const resourceOf = (
     const name = isBare ? "data" : envelope
     const all = [[name, envelope === "none" ? undefined : valueUnder(json, name)], ["", isBare ? json : undefined]]
       .filter((one): one is [string, Fields] => isJsonObject(one[1]))
-    const [at, fields] = all.find(([, fields]) => valueOf(fields, wanted)) ?? all[0] ?? []
+    const [at, fields] = all.find(([, fields]) => valueOf(fields, wanted) !== undefined) ?? all[0] ?? []
     const error = at ? Option.none() : errorInside(answer)
     if (Option.isSome(error)) return Either.left(error.value)
     return fields === undefined

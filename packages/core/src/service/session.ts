@@ -73,7 +73,7 @@ const urlAt = (
     PresignedUrl.fromString(typeof value === "string" ? value : ""),
     () =>
       invalidField(resource, name, {
-        words: value ? "not an http or https URL" : undefined,
+        words: value == null ? undefined : "not an http or https URL",
         profile
       })
   ).pipe(Either.flatMap(encrypted(resource.answer, resource.at === "" ? name : `${resource.at}.${name}`)))
@@ -122,7 +122,11 @@ export const urlsInOrder = (
     const refused = (words?: string, place = name, field?: string) =>
       Either.left(invalidField(resource, place, { words, profile: field }))
     if (!Array.isArray(urls) || !Arr.isNonEmptyReadonlyArray(urls)) {
-      return yield* refused(urls === undefined ? undefined : "no list", name, "fields.urls")
+      return yield* refused(
+        Array.isArray(urls) ? "no URL" : urls === undefined ? undefined : "no list",
+        name,
+        "fields.urls"
+      )
     }
     const elements = yield* Either.all(
       Arr.map(urls, (element, index) => elementOf(profile, resource, element, `${name}[${index}]`, index))

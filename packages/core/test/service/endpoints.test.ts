@@ -321,6 +321,17 @@ describe("ServiceEndpoints", () => {
       assert.strictEqual(problem(session(opened(given))), path)
     })
 
+    it.each([
+      ["no URL", []],
+      ["no list", href()],
+      ["a field is missing", null],
+      ["a field is missing", [null]],
+      ["not an http or https URL", [""]]
+    ])("says of URLs that are wrong: %s", (words, given) => {
+      const read = session(opened(given))
+      assert.strictEqual(Either.isLeft(read) && "problem" in read.left && read.left.problem, words)
+    })
+
     it.prop("has as many parts as there are URLs, whatever number was asked for", {
       asked: fc.integer({ min: 1, max: 20 }),
       given: fc.integer({ min: 1, max: 20 })
