@@ -230,7 +230,7 @@ const makeWith = (
     const { locked, takenOver, ...kept } = yield* JournaledStore.make(fs, directory, PrivateStore.make(fs, directory))
     const noted = <A>(read: Effect.Effect<A, PlatformError>) =>
       Effect.tapError(read, (error) => Effect.sync(() => onUnreadable(error)))
-    const locks = yield* FileLock.makeLocks(fs, directory, { takenOver })
+    const locks = yield* FileLock.make(fs, directory, { takenOver })
     const ledger = yield* UploadLedger.make({
       ...kept,
       store: keyValueStore({ ...kept.store, get: (key) => noted(kept.store.get(key)) }),

@@ -12,7 +12,6 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { settableWallClock } from "../../core/test/fixtures/wallClock.js"
 import { runs } from "../../testing/test/support/runs.js"
 import * as ProcessIdentity from "../src/file/processIdentity.js"
-import * as FileLock from "../src/ledger/fileLock.js"
 import * as PrivateDirectory from "../src/ledger/privateDirectory.js"
 import * as PrivateStore from "../src/ledger/privateStore.js"
 import {
@@ -23,6 +22,7 @@ import {
   ledgerAt,
   list,
   listening,
+  lockOf,
   locksAt,
   plant,
   quietly,
@@ -705,7 +705,7 @@ describe("the lock of an upload", () => {
       const directory = yield* fresh
       yield* plant(directory, "dead", JSON.stringify({ pid: yield* deadProcess, taking: "t" }))
       const refusing: FileSystem.FileSystem = { ...fs, rename: (_, to) => Effect.fail(failure(to, "EIO: i/o error")) }
-      const lock = yield* FileLock.make(refusing, yield* PrivateDirectory.make(refusing, directory))
+      const lock = yield* lockOf(refusing, yield* PrivateDirectory.make(refusing, directory))
       assert.isTrue(yield* quietly(lock("dead")))
       const left = (yield* list(directory)).filter(({ stats }) => stats.isFile())
       assert.deepStrictEqual(left.map(({ name }) => name), ["locks/dead"])
@@ -720,8 +720,8 @@ describe("the lock of an upload", () => {
         writeFileString: (path) => Effect.fail(failure(path, "ENOSPC: no space left on device"))
       }
       const place = yield* PrivateDirectory.make(fs, yield* fresh)
-      const before = yield* FileLock.make(fs, place)
-      const now = yield* FileLock.make(full, yield* PrivateDirectory.make(full, place.pathOf("")))
+      const before = yield* lockOf(fs, place)
+      const now = yield* lockOf(full, yield* PrivateDirectory.make(full, place.pathOf("")))
       assert.isTrue(yield* before("a"))
       yield* Effect.gen(function*() {
         assert.isFalse(yield* now("a"))
@@ -741,7 +741,7 @@ describe("the lock of an upload", () => {
         readFileString: (path, encoding) =>
           isExhausted ? Effect.fail(failure(path, "EMFILE: too many open files")) : fs.readFileString(path, encoding)
       }
-      const lock = yield* FileLock.make(busy, yield* PrivateDirectory.make(busy, directory))
+      const lock = yield* lockOf(busy, yield* PrivateDirectory.make(busy, directory))
       yield* Effect.scoped(Effect.gen(function*() {
         assert.isTrue(yield* lock("a"))
         isExhausted = true
@@ -763,7 +763,7 @@ describe("the lock of an upload", () => {
             : fs.readFileString(path, encoding)
       }
       const locksOf = (fs: FileSystem.FileSystem) =>
-        Effect.flatMap(PrivateDirectory.make(fs, directory), (place) => FileLock.make(fs, place))
+        Effect.flatMap(PrivateDirectory.make(fs, directory), (place) => lockOf(fs, place))
       assert.isTrue(yield* Effect.flatMap(locksOf(fs), (lock) => lock("a")))
       assert.isFalse(yield* Effect.flatMap(locksOf(busy), (lock) => lock("a")))
     }).pipe(Effect.provide(NodeContext.layer)))
@@ -784,7 +784,7 @@ describe("the lock of an upload", () => {
               )
             )
         }
-        const lock = yield* FileLock.make(losing, yield* PrivateDirectory.make(losing, yield* fresh))
+        const lock = yield* lockOf(losing, yield* PrivateDirectory.make(losing, yield* fresh))
         yield* Effect.gen(function*() {
           assert.isTrue(yield* Effect.scoped(lock("a")))
           assert.isTrue(yield* lock("a"))
@@ -839,7 +839,7 @@ describe("the lock of an upload", () => {
         readFileString: (path: string) => fs.readFileString(path.replace(/^\/proc/, "/nowhere"))
       }
       const directory = yield* fresh
-      const locks = Effect.flatMap(PrivateDirectory.make(fs, directory), (place) => FileLock.make(withoutProc, place))
+      const locks = Effect.flatMap(PrivateDirectory.make(fs, directory), (place) => lockOf(withoutProc, place))
       const ofService = yield* locks
       yield* TestClock.setTime(Date.UTC(2100, 0, 1))
       assert.isTrue(yield* ofService("a"))
@@ -857,7 +857,7 @@ describe("the lock of an upload", () => {
       const directory = yield* fresh
       const locks = Effect.flatMap(
         PrivateDirectory.make(fs, directory),
-        (place) => FileLock.make(withoutProc, place, { secondsUp: () => 86_400 })
+        (place) => lockOf(withoutProc, place, { secondsUp: () => 86_400 })
       )
       const taken = Effect.scoped(Effect.flatMap(locks, (lock) => lock("a")))
       const holding = yield* Scope.make()
@@ -953,8 +953,8 @@ describe("the lock of an upload", () => {
             fs.readFileString(path.startsWith("/proc/sys/") ? `/nowhere${path}` : path, encoding)
         }
         const place = yield* PrivateDirectory.make(fs, yield* fresh)
-        const ofService = yield* FileLock.make(confined, place)
-        const ofUser = yield* FileLock.make(fs, place)
+        const ofService = yield* lockOf(confined, place)
+        const ofUser = yield* lockOf(fs, place)
         assert.isTrue(yield* ofService("a"))
         assert.isFalse(yield* ofUser("a"))
         assert.isTrue(yield* ofUser("b"))
@@ -993,7 +993,7 @@ describe("the lock of an upload", () => {
             return Effect.map(Scope.extend(first("a"), scope), (taken) => assert.isTrue(taken))
           })
       }
-      const second = yield* FileLock.make(late, yield* PrivateDirectory.make(late, directory))
+      const second = yield* lockOf(late, yield* PrivateDirectory.make(late, directory))
       yield* plant(directory, "a", JSON.stringify({ pid: yield* deadProcess, taking: "t" }))
       assert.isFalse(yield* second("a"))
       assert.isTrue(isOvertaken)
@@ -1013,7 +1013,7 @@ describe("the lock of an upload", () => {
             : fs.stat(path)
       }
       const first = yield* locksAt(directory)
-      const second = yield* FileLock.make(releasing, yield* PrivateDirectory.make(releasing, directory))
+      const second = yield* lockOf(releasing, yield* PrivateDirectory.make(releasing, directory))
       assert.isTrue(yield* Scope.extend(first("a"), holding))
       assert.isTrue(yield* Effect.provide(second("a"), layer))
       assert.isFalse(yield* first("a"))

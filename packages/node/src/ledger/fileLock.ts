@@ -106,10 +106,6 @@ export interface Locks {
   readonly isHeld: ((id: string) => Effect.Effect<boolean>) | undefined
 }
 
-/** {@link makeLocks} without a look back. */
-export const make = (fs: FileSystem.FileSystem, directory: Place, options?: Options): Effect.Effect<Lock> =>
-  Effect.map(makeLocks(fs, directory, options), ({ lock }) => lock)
-
 /**
  * One lock file per id, containing its owner, in a private directory. The owner is written aside, or is in another
  * lock that is held here, and is hard-linked into place: only one process can succeed, and the lock file never exists
@@ -118,7 +114,7 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, options?: Opti
  * there, and counts as dead when it has not for ten: its number may be another process's by now. If a lock cannot be
  * created at all, and nobody has it, it counts as acquired, because the upload matters more than its lock.
  */
-export const makeLocks = (
+export const make = (
   fs: FileSystem.FileSystem,
   directory: Place,
   { secondsUp, takenOver = () => Effect.void, what = "Uploads" }: Options = {}

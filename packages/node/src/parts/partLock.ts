@@ -39,7 +39,7 @@ export const take = (
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     yield* attempt(target, () => NodeFs.access(dirname(part), constants.W_OK))
-    const { isHeld, lock } = yield* FileLock.makeLocks(fs, beside(fs, part), { what: "Partial downloads" })
+    const { isHeld, lock } = yield* FileLock.make(fs, beside(fs, part), { what: "Partial downloads" })
     const asked = isHeld && (yield* Effect.cachedWithTTL(isHeld("lock"), beat))
     return Option.liftPredicate(yield* lock("lock"), Boolean).pipe(Option.as(asked))
   }).pipe(Effect.provide(NodeFileSystem.layer))

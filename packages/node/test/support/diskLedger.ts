@@ -72,10 +72,13 @@ export const listening = () => {
 
 export const quietly = Logger.withMinimumLogLevel(LogLevel.None)
 
+export const lockOf = (...options: Parameters<typeof FileLock.make>) =>
+  Effect.map(FileLock.make(...options), ({ lock }) => lock)
+
 export const locksAt = (directory: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    return yield* FileLock.make(fs, yield* PrivateDirectory.make(fs, directory))
+    return yield* lockOf(fs, yield* PrivateDirectory.make(fs, directory))
   }).pipe(Effect.provide(NodeContext.layer))
 
 export const plant = (directory: string, id: string, content: string) =>
