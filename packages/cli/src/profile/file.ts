@@ -63,21 +63,15 @@ const fieldsOf = ({ assumed: _, fields, paths, questions: __, ...found }: Diagno
   ...found
 })
 
-const groups: ReadonlySet<string> = new Set([
-  "fields",
-  "paths",
-  "initiateBody",
-  "initiateLargeBody",
-  "completeUploadBody",
-  "completeLargeUploadBody"
-])
-
 const merged = (before: Changes, changes: Changes): Changes => ({
   ...before,
-  ...EffectRecord.map(changes, (value, name) => {
-    const own = before[name]
-    return groups.has(name) && Predicate.isRecord(own) && Predicate.isRecord(value) ? { ...own, ...value } : value
-  })
+  ...EffectRecord.map(
+    changes,
+    (value, name) =>
+      (name === "fields" || name === "paths") && Predicate.isRecord(before[name]) && Predicate.isRecord(value)
+        ? { ...before[name], ...value }
+        : value
+  )
 })
 
 const tell = (report: ProfileReport, json: boolean) =>
@@ -103,25 +97,26 @@ const valueOf = (field: string, text: string): unknown =>
     ? Either.getOrElse(Either.try((): unknown => JSON.parse(text)), () => text)
     : text
 
-const placed = (field: string, value: unknown): Changes => {
-  const [group = "", ...name] = field.split(".")
-  return name.length === 0 ? { [group]: value } : { [group]: { [name.join(".")]: value } }
+/** A profile with a value in the place that a question names, such as `fields.size` or `initiateBody.file.folder`. */
+const placed = (profile: unknown, [name, ...inner]: ReadonlyArray<string>, value: unknown): Changes => {
+  const own = Predicate.isRecord(profile) ? profile : {}
+  return name === undefined ? own : { ...own, [name]: inner.length === 0 ? value : placed(own[name], inner, value) }
 }
 
-/** What somebody at the terminal answers, one line for each question; nothing if nobody is there, or knows. */
-const asked = (questions: ReadonlyArray<string>, json: boolean) =>
+/** The profile with what somebody at the terminal answers, one line for each question; nothing if nobody knows. */
+const asked = (profile: Changes, questions: ReadonlyArray<string>, json: boolean) =>
   Effect.gen(function*() {
     const terminal = yield* Terminal.Terminal
     const output = yield* Output
-    let changes: Changes = {}
-    if (json || !(yield* terminal.isTTY)) return changes
+    let answered = profile
+    if (json || !(yield* terminal.isTTY)) return answered
     for (const question of questions) {
       const [field = ""] = question.split(":")
       yield* output.warn(`${question} (Enter if you do not know):`)
       const text = (yield* Effect.orElseSucceed(terminal.readLine, () => "")).trim()
-      if (text !== "") changes = merged(changes, placed(field, valueOf(field, text)))
+      if (text !== "") answered = placed(answered, field.split("."), valueOf(field, text))
     }
-    return changes
+    return answered
   })
 
 /** So often are answers tried out before what is still open ends the command. */
@@ -164,13 +159,8 @@ const found = (
     )
     const { assumed, questions } = draft
     const written = merged(before, fieldsOf(draft))
-    if (questions.length > 0) {
-      const answers = rounds > 1 ? yield* asked(questions, options.json) : {}
-      if (!EffectRecord.isEmptyRecord(answers)) {
-        const next = merged(written, answers)
-        return yield* found(yield* withFields(service, next), next, options, rounds - 1)
-      }
-    }
+    const next = questions.length > 0 && rounds > 1 ? yield* asked(written, questions, options.json) : written
+    if (next !== written) return yield* found(yield* withFields(service, next), next, options, rounds - 1)
     yield* tell({ type: "profile", profile: fieldsOf(draft), questions, assumed }, options.json)
     if (questions.length > 0) return yield* new ProfileIncomplete({ questions })
     return { service: yield* withFields(service, written), text: `${JSON.stringify(written, undefined, 2)}\n` }

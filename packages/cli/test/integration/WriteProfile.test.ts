@@ -234,48 +234,66 @@ describe("doctor --write-profile", () => {
       assert.match(words.stdout, /Not found out: fields.mediaType: .*type is assumed/)
     }).pipe(Effect.provide(NodeContext.layer)), 120_000)
 
+  /** Discovers a profile for somebody at a terminal, who knows these fields. */
+  const answering = (
+    baseUrl: string,
+    answers: Readonly<Record<string, string>>,
+    profile: ServiceProfile.ServiceProfile = ServiceProfile.standard
+  ) =>
+    Effect.gen(function*() {
+      const told: Array<string> = []
+      const service = { baseUrl, token: Redacted.make("api.nothing"), profile }
+      const { text } = yield* ProfileFile.discover(service, { json: false, left: [] })
+        .pipe(
+          Effect.provideService(Terminal.Terminal, {
+            columns: Effect.succeed(80),
+            rows: Effect.succeed(24),
+            isTTY: Effect.succeed(true),
+            readInput: Effect.dieMessage("only lines are read"),
+            readLine: Effect.sync(() => answers[told.at(-1) ?? ""] ?? ""),
+            display: () => Effect.void
+          }),
+          Effect.provideService(Output.Output, {
+            lines: () => Effect.void,
+            styled: () => Effect.void,
+            json: () => Effect.void,
+            note: () => Effect.void,
+            warn: (line) => Effect.sync(() => told.push(line.split(":")[0] ?? "")),
+            unsafeNote: () => {},
+            status: () => Effect.void,
+            isTerminal: true,
+            terminal: Effect.succeedNone,
+            columns: undefined
+          }),
+          Effect.provide(NodeStevedore.layerClient({}))
+        )
+      return { profile: JSON.parse(text), told }
+    })
+
   it.scopedLive("asks on a terminal, one line for each, and tries the answers out", () =>
     Effect.gen(function*() {
       const { env } = yield* oddService({ shows: "mime", size: "Umfang" })
-      const told: Array<string> = []
-      const answering = Effect.gen(function*() {
-        const service = {
-          baseUrl: env.STEVEDORE_BASE_URL,
-          token: Redacted.make("api.nothing"),
-          profile: ServiceProfile.standard
-        }
-        return yield* ProfileFile.discover(service, { json: false, left: [] })
-      }).pipe(
-        Effect.provideService(Terminal.Terminal, {
-          columns: Effect.succeed(80),
-          rows: Effect.succeed(24),
-          isTTY: Effect.succeed(true),
-          readInput: Effect.dieMessage("only lines are read"),
-          readLine: Effect.sync(() => told.at(-1)?.startsWith("fields.size:") === true ? "Umfang" : ""),
-          display: () => Effect.void
-        }),
-        Effect.provideService(Output.Output, {
-          lines: () => Effect.void,
-          styled: () => Effect.void,
-          json: () => Effect.void,
-          note: () => Effect.void,
-          warn: (line) => Effect.sync(() => told.push(line)),
-          unsafeNote: () => {},
-          status: () => Effect.void,
-          isTerminal: true,
-          terminal: Effect.succeedNone,
-          columns: undefined
-        }),
-        Effect.provide(NodeStevedore.layerClient({}))
-      )
-      const { text } = yield* answering
-      assert.deepInclude(JSON.parse(text).fields, { size: "Umfang", mediaType: "mime" })
-      assert.deepStrictEqual(told.map((line) => line.split(":")[0]), [
-        "fields.fileName",
-        "fields.mediaType",
-        "fields.size"
-      ])
+      const { profile, told } = yield* answering(env.STEVEDORE_BASE_URL, { "fields.size": "Umfang" })
+      assert.deepInclude(profile.fields, { size: "Umfang", mediaType: "mime" })
+      assert.deepStrictEqual(told, ["fields.fileName", "fields.mediaType", "fields.size"])
     }).pipe(Effect.provide(NodeContext.layer)), 120_000)
+
+  it.scopedLive(
+    "puts an answer into the object that the question names, and takes out of a body what is refused",
+    () =>
+      Effect.gen(function*() {
+        const initiate = { name: "{name}", type: "{type}", size: "{size}", place: { folder: "inbox" } }
+        const { origin } = yield* LawfulServices.serve({ ...LawfulServices.plain, initiate })
+        const before = ServiceProfile.extend(ServiceProfile.standard, {
+          encryptionHeaders: { "x-amz-server-side-encryption": "aws:kms" },
+          initiateBody: { name: "{name}", type: "{type}", size: "{size}", colour: "red", place: { shelf: 1 } }
+        })
+        const { profile, told } = yield* answering(origin, { "initiateBody.place.folder": "inbox" }, before)
+        assert.deepStrictEqual(told, ["initiateBody.place.folder"])
+        assert.deepStrictEqual(profile.initiateBody, initiate)
+      }).pipe(Effect.provide(NodeContext.layer)),
+    120_000
+  )
 
   it.scopedLive("asks for what it cannot find out, one line each, and writes nothing", () =>
     Effect.gen(function*() {

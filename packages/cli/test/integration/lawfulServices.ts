@@ -38,7 +38,8 @@ export interface LawfulService {
   readonly profile: Json
 }
 
-const plain: Omit<LawfulService, "profile"> = {
+/** One that the standard profile fits. */
+export const plain: Omit<LawfulService, "profile"> = {
   says: "issues",
   initiate: { name: "{name}", type: "{type}", size: "{size}" },
   complete: { upload_id: "{upload_id}", parts: [{ part_number: "{part_number}", etag: "{etag}" }] },
@@ -160,7 +161,7 @@ const textsIn = (value: unknown): ReadonlyArray<string> =>
     : []
 
 /** One of them with its storage, by its address, and what it has stored of a file. */
-export const serve = ({ complete, initiate, opened, says }: LawfulService) =>
+export const serve = ({ complete, initiate, opened, says }: Omit<LawfulService, "profile">) =>
   Effect.gen(function*() {
     const stored = new Map<string, Map<number, Buffer>>()
     const larges = new Set<string>()
