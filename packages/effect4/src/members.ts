@@ -114,8 +114,7 @@ const table: Readonly<Record<string, Module>> = {
   "effect/Array": {
     same:
       `NonEmptyReadonlyArray append chunksOf dedupe empty ensure filter findFirst flatMap get getSomes groupBy lastNonEmpty
-      makeBy map
-      max range replicate reverse sort zip scan`,
+      makeBy map max range replicate reverse sort zip scan`,
     renamed: { isNonEmptyReadonlyArray: "isReadonlyArrayNonEmpty", unsafeGet: "getUnsafe" },
     rewritten: "filterMap partition"
   },

@@ -1,7 +1,8 @@
 /** What is known, by what stands for it in a template, such as `{name}`. */
 export type Known = Readonly<Record<string, unknown>>
 
-const ofPart = /\{(part_number|etag)\}/
+/** What has this in it is told of each part. */
+export const ofPart = /\{(part_number|etag)\}/
 
 /**
  * A template with what is known in the places that stand for it; undefined where it is not known. What has the number or the

@@ -1,4 +1,5 @@
 /** Finds the body that a call accepts: a template is tried, the answer names what it refuses, the next one is tried. */
+import * as Template from "@stevedore/core/parts/template"
 import type { BodyTemplate } from "@stevedore/core/ServiceProfile"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -21,7 +22,7 @@ export const entriesIn = (template: BodyTemplate, path: ReadonlyArray<string> = 
   if (!Array.isArray(template)) {
     return Object.entries(template).flatMap(([name, one]) => entriesIn(one, [...path, name]))
   }
-  return /\{(?:part_number|etag)\}/.test(JSON.stringify(template))
+  return Template.ofPart.test(JSON.stringify(template))
     ? template.flatMap((one) => entriesIn(one, [...path, "*"]))
     : [{ path, value: template }]
 }
@@ -36,17 +37,19 @@ export const templateOf = (entries: Entries): BodyTemplate => {
   return fields["*"] === undefined ? fields : [fields["*"]]
 }
 
+/** What an element of the list of parts tells. */
+const ofElement: ReadonlyArray<Kind> = [Names.partNumber, Names.etag]
+
 /** What a body has if each kind has these names. */
 export const entriesOf = (call: Call, names: (kind: Kind) => ReadonlyArray<string>): Entries => {
   const named = ({ value }: Kind) => (path: ReadonlyArray<string>): Entry => ({ path, value })
   if (call !== "completeLargeUpload") {
     return Names.kinds[call].flatMap((kind) => names(kind).map((name) => named(kind)([name])))
   }
-  const elements = [Names.partNumber, Names.etag]
   return [
     { path: ["upload_id"], value: "{upload_id}" },
     ...names(Names.list).flatMap((list) =>
-      elements.flatMap((kind) => names(kind).map((name) => named(kind)([list, "*", name])))
+      ofElement.flatMap((kind) => names(kind).map((name) => named(kind)([list, "*", name])))
     )
   ]
 }
@@ -79,8 +82,7 @@ const container =
 
 const kindOf = (call: Call, { isNamed, path }: Refusal): Kind | undefined => {
   const name = path.at(-1) ?? ""
-  const inside = [Names.partNumber, Names.etag]
-  const kinds = Names.kinds[call].filter((kind) => !path.includes("*") || inside.includes(kind))
+  const kinds = Names.kinds[call].filter((kind) => !path.includes("*") || ofElement.includes(kind))
   const isIdentifier = isNamed || /^[a-z]+(?:[_-][a-zA-Z]+|[A-Z][a-z]+)+$/.test(name)
   return kinds.find(({ names }) => names.includes(name)) ??
     (isIdentifier ? kinds.find(({ pattern }) => pattern.test(name)) : undefined)
