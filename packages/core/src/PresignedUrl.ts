@@ -127,9 +127,10 @@ export const located = (location: string, requestUrl: string): Option.Option<Pre
 }
 
 /**
- * The same URL, assumed to expire at a time of the server's clock, unless it says itself when it expires.
+ * The same URL, assumed to expire at a time of the server's clock, unless it says itself when it expires. A date that is
+ * none assumes nothing.
  *
- * @internal
+ * @category combinators
  */
 export const endingBy: {
   (assumedDeadline: Date): (self: PresignedUrl) => PresignedUrl
