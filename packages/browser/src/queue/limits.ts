@@ -63,7 +63,7 @@ export const refusalOf = (
 ): Refusal | undefined => {
   const { file, name } = addition
   const refused = (reason: Refusal["reason"], message: string): Refusal => ({ name, size: file.size, reason, message })
-  if (file.size === 0) return refused("Empty", "It is empty.")
+  if (file.size === 0) return refused("Empty", "It is empty or gone.")
   if (file.size > limits.size) {
     return refused("TooLarge", `It has ${spoken(file.size)}; at most ${spoken(limits.size)} are accepted.`)
   }

@@ -102,7 +102,7 @@ export const english = {
     signedOut: "You may be signed out. Sign in, then try again.",
     notAllowed: "You are not allowed to upload files here.",
     tooLarge: "The file is too large.",
-    empty: "It is empty.",
+    empty: "It is empty or gone.",
     name: "A file with this name or type cannot be uploaded. Rename it, then choose it again.",
     later: "Uploading is not possible at the moment. Try again later.",
     busy: "There are too many uploads at the moment. Try again in a minute.",

@@ -100,7 +100,7 @@ export const french: Words = {
     signedOut: "Vous êtes peut-être déconnecté. Connectez-vous, puis réessayez.",
     notAllowed: "Vous n’êtes pas autorisé à envoyer des fichiers ici.",
     tooLarge: "Le fichier est trop volumineux.",
-    empty: "Il est vide.",
+    empty: "Il est vide ou n’existe plus.",
     name: "Un fichier avec ce nom ou ce type ne peut pas être envoyé. Renommez-le, puis choisissez-le à nouveau.",
     later: "L’envoi est impossible pour le moment. Réessayez plus tard.",
     busy: "Il y a trop d’envois en ce moment. Réessayez dans une minute.",

@@ -102,7 +102,7 @@ export const german: Words = {
     signedOut: "Vielleicht sind Sie abgemeldet. Melden Sie sich an und versuchen Sie es erneut.",
     notAllowed: "Sie dürfen hier keine Dateien hochladen.",
     tooLarge: "Die Datei ist zu groß.",
-    empty: "Sie ist leer.",
+    empty: "Sie ist leer oder nicht mehr da.",
     name:
       "Eine Datei mit diesem Namen oder Typ kann nicht hochgeladen werden. Benennen Sie sie um und wählen Sie sie erneut aus.",
     later: "Hochladen ist zurzeit nicht möglich. Versuchen Sie es später erneut.",

@@ -100,7 +100,7 @@ export const spanish: Words = {
     signedOut: "Puede que hayas cerrado la sesión. Inicia sesión e inténtalo de nuevo.",
     notAllowed: "No tienes permiso para subir archivos aquí.",
     tooLarge: "El archivo es demasiado grande.",
-    empty: "Está vacío.",
+    empty: "Está vacío o ya no existe.",
     name: "No se puede subir un archivo con este nombre o tipo. Cámbiale el nombre y vuelve a elegirlo.",
     later: "Ahora mismo no se pueden subir archivos. Inténtalo más tarde.",
     busy: "Hay demasiadas subidas en este momento. Inténtalo de nuevo en un minuto.",

@@ -3,6 +3,7 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { FaultScript } from "@stevedore/testing"
 import { Effect, Layer } from "effect"
+import { rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { Page } from "playwright-core"
 import { element } from "../laws/element.js"
@@ -190,7 +191,26 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
         "photos/deep/a.txt completed",
         "photos/deep/er/b.txt completed"
       ])
-      yield* Effect.promise(() => page.getByText("photos/none.txt was not added. It is empty.").waitFor())
+      yield* Effect.promise(() => page.getByText("photos/none.txt was not added. It is empty or gone.").waitFor())
+    }))
+
+  it.scoped("says of a file that was deleted after it was chosen that it may be gone", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened()
+      const { directory } = yield* folder({ "gone.txt": "gone" })
+      yield* Effect.promise(() =>
+        page.evaluate(() => document.body.append(Object.assign(document.createElement("input"), { type: "file" })))
+      )
+      const input = page.locator("body > input")
+      yield* Effect.promise(() => input.setInputFiles(join(directory, "gone.txt")))
+      rmSync(join(directory, "gone.txt"))
+      yield* Effect.promise(() =>
+        input.evaluate((one: HTMLInputElement) =>
+          document.querySelector("stevedore-upload")?.add(Array.from(one.files ?? []))
+        )
+      )
+      yield* Effect.promise(() => page.getByText("gone.txt was not added. It is empty or gone.").waitFor())
+      assert.strictEqual(yield* Effect.promise(() => page.locator("li").count()), 0)
     }))
 
   it.scoped("has slots for its texts, and parts and custom properties for its look", () =>

@@ -206,7 +206,7 @@ export const element = (engine: Layer.Layer<Engine>, browser: string) =>
         assert.deepStrictEqual(refused.split(/\n+/), [
           "large.txt was not added. It has 240 kB; at most 100 kB are accepted.",
           "setup.exe was not added. Only TXT are accepted.",
-          "empty.txt was not added. It is empty."
+          "empty.txt was not added. It is empty or gone."
         ])
         assert.deepStrictEqual(yield* completed(world), ["a.txt"])
         assert.deepStrictEqual(yield* Page.violations(page), [])
