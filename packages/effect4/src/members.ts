@@ -250,7 +250,11 @@ const table: Readonly<Record<string, Module>> = {
   "effect/LogLevel": { rewritten: "All#label" },
   "effect/Metric": {
     same: "counter gauge snapshot update",
-    renamed: { "Metric#unsafeUpdate": "updateUnsafe", set: "update" },
+    renamed: {
+      "Metric#unsafeUpdate": "updateUnsafe",
+      set: "update",
+      trackDurationWith: "effect/Effect.trackDuration"
+    },
     rewritten: "increment incrementBy tagged histogram timerWithBoundaries"
   },
   "effect/MetricBoundaries": {

@@ -6,10 +6,11 @@ import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { untilTimer } from "@stevedore/core/parts/timers"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
@@ -126,16 +127,14 @@ const tooLarge = () =>
 
 const bodyOf = (request: HttpServerRequest.HttpServerRequest, limit: Duration.DurationInput) =>
   // not even begun: its sender is still there for the answer
-  Number(request.headers["content-length"] ?? 0) > LARGEST_BODY ? tooLarge() : request.text.pipe(
-    HttpIncomingMessage.withMaxBodySize(Option.some(LARGEST_BODY)),
-    // a sender that is gone waits for no answer
-    Effect.mapError(tooLarge),
-    Effect.interruptible,
-    Effect.timeoutFail({
-      duration: limit,
-      onTimeout: () =>
-        ServiceRefused.make(408, "RequestTimeout", { message: "The body of the request did not come in time" })
-    })
+  Number(request.headers["content-length"] ?? 0) > LARGEST_BODY ? tooLarge() : untilTimer(
+    request.text.pipe(
+      HttpIncomingMessage.withMaxBodySize(Option.some(LARGEST_BODY)),
+      // a sender that is gone waits for no answer
+      Effect.mapError(tooLarge)
+    ),
+    Duration.decode(limit),
+    ServiceRefused.make(408, "RequestTimeout", { message: "The body of the request did not come in time" })
   )
 
 const searchOf = (url: string): string => {

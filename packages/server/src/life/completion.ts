@@ -164,11 +164,12 @@ export const complete = (state: State) =>
   who: Principal,
   fileId: string,
   listed: ListedParts | undefined
-): Effect.Effect<FileRow, ServiceRefused.ServiceRefused> =>
-  attempt(state, who, fileId, listed).pipe(
-    Effect.tapErrorTag("Busy", () => itsEnd(state, fileId)),
-    Effect.retry({ while: ({ _tag }) => _tag === "Busy", times: state.terms.turns }),
-    Effect.catchTag("Busy", busy),
-    answered,
-    Effect.interruptible
-  )
+): Effect.Effect<FileRow, ServiceRefused.ServiceRefused> => {
+  const within = (turns: number): ReturnType<typeof attempt> =>
+    Effect.catchTag(
+      attempt(state, who, fileId, listed),
+      "Busy",
+      (error) => turns === 0 ? Effect.fail(error) : Effect.zipRight(itsEnd(state, fileId), within(turns - 1))
+    )
+  return within(state.terms.turns).pipe(Effect.catchTag("Busy", busy), answered, Effect.interruptible)
+}

@@ -1,10 +1,10 @@
 /** What the steps of an upload share: the ports, and the options with their defaults. */
+import { timer } from "@stevedore/core/parts/timers"
 import type * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import { constVoid } from "effect/Function"
 import * as Metric from "effect/Metric"
-import * as Schedule from "effect/Schedule"
 import type { Principal } from "../Authorize.js"
 import * as ServerMetrics from "../base/metrics.js"
 import type { FileStoreService } from "../FileStore.js"
@@ -41,14 +41,10 @@ export interface State {
 /** The store, whose calls are measured. */
 export const timed = (store: FileStoreService): FileStoreService => {
   const measured = <A, E, R>(operation: string, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.timed(call).pipe(
-      Effect.tap(([duration]) =>
-        Metric.update(
-          Metric.tagged(ServerMetrics.storeSeconds, "operation", operation),
-          Duration.toSeconds(duration)
-        )
-      ),
-      Effect.map(([, value]) => value)
+    Metric.trackDurationWith(
+      call,
+      Metric.tagged(ServerMetrics.storeSeconds, "operation", operation),
+      Duration.toSeconds
     )
   return {
     ...store,
@@ -66,22 +62,24 @@ export const timed = (store: FileStoreService): FileStoreService => {
 export const came = (state: FileState): Effect.Effect<void> =>
   Metric.increment(Metric.tagged(ServerMetrics.states, "state", state))
 
-/** A lease that is renewed while something runs, and no longer than the store may take. */
+/** A lease that is renewed while something runs, and not much longer than the store may take. */
 export const leased = <A, E>(
   { table, terms: { leaseMillis, storeTimeout } }: State,
   row: FileRow,
   owner: string,
   effect: Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
-  Effect.acquireUseRelease(
-    Effect.fork(Effect.interruptible(
-      table.renew(row.id, owner, leaseMillis).pipe(
-        Effect.ignoreLogged,
-        Effect.delay(Duration.millis(leaseMillis / 3)),
-        Effect.repeat(Schedule.forever),
-        Effect.timeoutOption(storeTimeout)
+  Effect.flatMap(timer, (after) => {
+    let cancel = constVoid
+    const renewed = (elapsed: number) => {
+      cancel = elapsed > Duration.toMillis(storeTimeout) ? constVoid : after(
+        Duration.millis(leaseMillis / 3),
+        Effect.zipRight(
+          Effect.ignoreLogged(table.renew(row.id, owner, leaseMillis)),
+          Effect.sync(() => renewed(elapsed + leaseMillis / 3))
+        )
       )
-    )),
-    () => effect,
-    Fiber.interrupt
-  )
+    }
+    renewed(0)
+    return Effect.ensuring(effect, Effect.sync(() => cancel()))
+  })

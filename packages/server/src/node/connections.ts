@@ -87,9 +87,7 @@ export const watched = (server: Server, limits: Limits): Effect.Effect<CloseIdle
         const path = pathOf(req.url ?? "")
         Runtime.runFork(runtime)(
           Effect.logWarning(`${req.method} ${path}: its client was silent for ${silence / 1000} s, and is cut off`)
-            .pipe(
-              NodeRequests.annotated(req)
-            )
+            .pipe(Effect.annotateLogs(NodeRequests.idOf(req)))
         )
       }
     })

@@ -3,6 +3,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as HashMap from "effect/HashMap"
@@ -29,7 +30,7 @@ const header = ({ headers }: IncomingMessage): string | undefined => {
 }
 
 /** The id that a request has, and every line about it. */
-export const annotated = (request: IncomingMessage) => Effect.annotateLogs("request_id", header(request) ?? "")
+export const idOf = (request: IncomingMessage) => ({ request_id: header(request) ?? "" })
 
 /** What a connection has carried since its last request ended. */
 const carried = (counted: WeakMap<Socket, { readonly read: number; readonly written: number }>, socket: Socket) => {
@@ -54,6 +55,7 @@ const line = ({ bytesIn, bytesOut, millis, request, response, tenant }: Ended) =
     "request"
   ).pipe(
     Effect.annotateLogs({
+      ...idOf(request),
       method: request.method,
       path,
       status,
@@ -62,17 +64,16 @@ const line = ({ bytesIn, bytesOut, millis, request, response, tenant }: Ended) =
       bytes_out: bytesOut,
       ...(tenant === undefined ? {} : { tenant }),
       ...(response.writableFinished ? {} : { broken_off: true })
-    }),
-    annotated(request)
+    })
   )
 }
 
 const counted = ({ bytesIn, bytesOut, millis, route }: Ended) =>
-  Effect.all([
-    Metric.update(Metric.tagged(ServerMetrics.requestSeconds, "route", route), millis / 1000),
-    Metric.incrementBy(ServerMetrics.receivedBytes, bytesIn),
-    Metric.incrementBy(ServerMetrics.sentBytes, bytesOut)
-  ], { discard: true })
+  Effect.sync(() => {
+    Metric.tagged(ServerMetrics.requestSeconds, "route", route).unsafeUpdate(millis / 1000, [])
+    ServerMetrics.receivedBytes.unsafeUpdate(bytesIn, [])
+    ServerMetrics.sentBytes.unsafeUpdate(bytesOut, [])
+  })
 
 /**
  * What an app is run in for its requests to be watched: its log and its spans have the id of the request, which is told to
@@ -109,7 +110,7 @@ export const watched = (
         yield* FiberRef.update(FiberRef.currentLogAnnotations, named)
         yield* FiberRef.update(FiberRef.currentTracerSpanAnnotations, named)
         const observer = yield* Observer
-        return yield* Effect.provideService(app, Observer, {
+        const knowing = Context.add(Observer, {
           ...observer,
           routed: (route) =>
             Effect.suspend(() => {
@@ -122,5 +123,7 @@ export const watched = (
               return observer.authorized(tenant)
             })
         })
+        yield* FiberRef.update(FiberRef.currentContext, knowing)
+        return yield* app
       })
   })

@@ -118,20 +118,16 @@ const grown = (buffer: Uint8Array, filled: number, needed: number): Uint8Array =
 }
 
 /**
- * Writes a body to its end. Where the disk takes no more of it, the rest is read all the same: whoever sends is told why only
+ * Writes a stream to its end. Where the disk takes no more of it, the rest is read all the same: whoever sends is told why only
  * when he has sent it.
  */
-const writeAll = <E, R>(
+const writeStream = <E, R>(
   file: FileSystem.File,
-  body: Body<E, R>,
+  body: Stream.Stream<Uint8Array, E, R>,
   wrote: (bytes: number) => Effect.Effect<void>,
   observe: (bytes: Uint8Array) => void
 ) =>
   Effect.suspend((): Effect.Effect<number, E | StorageRefused.StorageRefused, R> => {
-    if (body instanceof Uint8Array) {
-      observe(body)
-      return Effect.mapBoth(file.writeAll(body), { onFailure: failed, onSuccess: () => body.byteLength })
-    }
     let buffer: Uint8Array = new Uint8Array(0)
     let filled = 0
     let size = 0
@@ -216,11 +212,16 @@ const writeIn = (
       const running = algorithm?.begin()
       return Effect.scoped(Effect.gen(function*() {
         const file = yield* Effect.mapError(fs.open(path.join(folder, name), { flag: "wx", mode: 0o600 }), failed)
-        const flushes = yield* Flushes.make(isKept ? Effect.mapError(file.sync, failed) : Effect.void)
-        return yield* Effect.zipLeft(
-          writeAll(file, body, flushes.wrote, (bytes) => running?.update(bytes)),
-          flushes.now
-        )
+        const flush = isKept ? Effect.mapError(file.sync, failed) : Effect.void
+        const observe = (bytes: Uint8Array) => running?.update(bytes)
+        if (body instanceof Uint8Array) {
+          observe(body)
+          yield* Effect.mapError(file.writeAll(body), failed)
+          yield* Effect.uninterruptible(flush)
+          return body.byteLength
+        }
+        const flushes = yield* Flushes.make(flush)
+        return yield* Effect.zipLeft(writeStream(file, body, flushes.wrote, observe), flushes.now)
       })).pipe(
         Effect.map((size) =>
           blobIn(fs, folder, path, {

@@ -19,10 +19,11 @@ const fromAlphabet = (alphabet: string, length: number): Effect.Effect<string> =
     for (let rest = drawn; text.length < atOnce; rest = Math.floor(rest / size)) text += alphabet.charAt(rest % size)
     return text
   }
-  return Effect.map(
-    Effect.replicateEffect(Random.nextIntBetween(0, size ** atOnce), Math.ceil(length / atOnce)),
-    (drawn) => drawn.map(textOf).join("").slice(0, length)
-  )
+  return Effect.gen(function*() {
+    let text = ""
+    while (text.length < length) text += textOf(yield* Random.nextIntBetween(0, size ** atOnce))
+    return text.slice(0, length)
+  })
 }
 
 /**
