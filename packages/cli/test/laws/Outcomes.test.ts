@@ -245,7 +245,7 @@ describe("whatever a run was given has one outcome, and the exit code is 0 only 
       Effect.provide(Layer.merge(SandboxLayer.memory(), NodeContext.layer))
     ))
 
-  it.scoped.prop(
+  it.scopedLive.prop(
     "upload: in its lines, its summary and its report, which is all that a retry needs",
     {
       chosen,
@@ -313,7 +313,7 @@ describe("whatever a run was given has one outcome, and the exit code is 0 only 
     within
   )
 
-  it.scoped.prop(
+  it.scopedLive.prop(
     "download: in its lines and its summary, each under a name of its own with its own bytes, also the second time",
     {
       wanted: fc.array(fc.record({ index: fc.nat(4), name: fc.option(fc.constantFrom("a.txt", "A.TXT")) }), {
