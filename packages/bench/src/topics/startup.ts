@@ -17,7 +17,7 @@ export const startup: Topic = {
       const { script, what } = yield* scriptOf(setting)
       const env = environment(setting, sink)
       // what was compiled is kept from the first start of each on
-      for (const words of [["--version"], ["--help"], ["upload", file]]) {
+      for (const words of [["--version"], ["--help"], ["upload", "--again", file]]) {
         execFileSync(process.execPath, [script, ...words], { env: { ...process.env, ...env } })
       }
       const starts = yield* Contest.hold([
@@ -27,7 +27,7 @@ export const startup: Topic = {
       ], { runs })
       const uploads = yield* Contest.hold([
         Contenders.curlUpload(sink.origin, file),
-        node(`**stevedore** \`upload\`, ${what}`, [script, "upload", file], env),
+        node(`**stevedore** \`upload\`, ${what}`, [script, "upload", "--again", file], env),
         Contenders.stevedoreUpload(setting, sink.origin, file, "the library in a script"),
         ...Contenders.peersUploads(setting, sink.origin, file)
       ], { runs, sink, expected: { bytes: 1024 } })
