@@ -134,7 +134,9 @@ const bodyOf = (request: HttpServerRequest.HttpServerRequest, limit: Duration.Du
       Effect.mapError(tooLarge)
     ),
     Duration.decode(limit),
-    ServiceRefused.make(408, "RequestTimeout", { message: "The body of the request did not come in time" })
+    Effect.suspend(() =>
+      ServiceRefused.make(408, "RequestTimeout", { message: "The body of the request did not come in time" })
+    )
   )
 
 const searchOf = (url: string): string => {

@@ -74,9 +74,11 @@ export const leased = <A, E>(
     const renewed = (elapsed: number) => {
       cancel = elapsed > Duration.toMillis(storeTimeout) ? constVoid : after(
         Duration.millis(leaseMillis / 3),
-        Effect.zipRight(
-          Effect.ignoreLogged(table.renew(row.id, owner, leaseMillis)),
-          Effect.sync(() => renewed(elapsed + leaseMillis / 3))
+        Effect.suspend(() =>
+          Effect.map(
+            Effect.ignoreLogged(table.renew(row.id, owner, leaseMillis)),
+            () => renewed(elapsed + leaseMillis / 3)
+          )
         )
       )
     }

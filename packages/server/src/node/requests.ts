@@ -82,7 +82,8 @@ const counted = ({ bytesIn, bytesOut, millis, route }: Ended) =>
 export const watched = (
   { requestLog = false }: { readonly requestLog?: boolean | undefined }
 ): Effect.Effect<<E, R>(app: HttpApp.Default<E, R>) => HttpApp.Default<E, R>> =>
-  Effect.map(Effect.runtime<never>(), (runtime) => {
+  Effect.zipWith(Effect.runtime<never>(), FiberRef.get(FiberRef.currentMinimumLogLevel), (runtime, least) => {
+    const hasLine = requestLog && LogLevel.lessThanEqual(least, LogLevel.Info)
     const sockets = new WeakMap<Socket, { readonly read: number; readonly written: number }>()
     // of all servers of the process, as the gauge is
     const moved = (change: 1 | -1) => Metric.incrementBy(ServerMetrics.requestsInFlight, change)
@@ -101,7 +102,7 @@ export const watched = (
         response.once("close", () => {
           const ended = Effect.flatMap(Clock.currentTimeMillis, (now) => {
             const what = { ...known, ...carried(sockets, socket), request, response, millis: now - begun }
-            return Effect.zipRight(counted(what), requestLog ? line(what) : Effect.void)
+            return Effect.zipRight(counted(what), hasLine ? line(what) : Effect.void)
           })
           Runtime.runFork(runtime)(Effect.zipRight(moved(-1), ended))
         })
