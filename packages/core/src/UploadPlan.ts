@@ -170,13 +170,13 @@ const enoughUnmeasured = 32
 const smallestUnmeasuredPart = 5_242_880
 
 // Of a longer one, too much would be lost with a connection
-const largestUnmeasuredPart = 23_068_672
+const largestUnmeasuredPart = 29_360_128
 
 const largestUnmeasured = 2_147_483_648
 
 /**
  * The number of parts for a network that was not measured yet: parts of 5 MiB, so that storage soon confirms something on
- * a slow one; above 32 of them larger ones, up to 22 MiB. None for a file of less than two such parts, or of more than
+ * a slow one; above 32 of them larger ones, up to 28 MiB. None for a file of less than two such parts, or of more than
  * 2 GiB: the service then chooses.
  *
  * @internal

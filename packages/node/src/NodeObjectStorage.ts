@@ -133,7 +133,11 @@ const answerWhileSending = (
       Effect.fork(
         Effect.interruptible(Effect.catchAllCause(send(connection, body, request), (why) => abandon(connection, why)))
       ),
-      (sending) => Effect.ensuring(restore(connection.answered), Fiber.interrupt(sending))
+      (sending) =>
+        Effect.ensuring(
+          restore(connection.answered),
+          Effect.suspend(() => sending.unsafePoll() === null ? Fiber.interrupt(sending) : Effect.void)
+        )
     )
   )
 

@@ -93,8 +93,8 @@ const askedFor = (options: {
   })
 
 describe("openSession", () => {
-  it.effect("asks for enough parts as long as no line was measured, each no longer than 22 MiB", () =>
-    Effect.map(askedFor({}), (asked) => assert.deepStrictEqual(asked, [Option.some(44)])))
+  it.effect("asks for enough parts as long as no line was measured, each no longer than 28 MiB", () =>
+    Effect.map(askedFor({}), (asked) => assert.deepStrictEqual(asked, [Option.some(35)])))
 
   it.effect("asks for parts of four seconds of the line that was measured", () =>
     Effect.map(askedFor({ throughput: 40_000_000 }), (asked) => assert.deepStrictEqual(asked, [Option.some(25)])))
