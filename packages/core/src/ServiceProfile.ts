@@ -12,7 +12,9 @@ const { fields, limits, paths } = standardProfile
 const withDefault = <A, I>(schema: Schema.Schema<A, I>, value: () => A) =>
   Schema.optionalWith(schema, { default: value })
 
-const path = (value: string) => withDefault(Schema.String.pipe(Schema.startsWith("/")), () => value)
+const Path = Schema.String.pipe(Schema.startsWith("/"))
+
+const path = (value: string) => withDefault(Path, () => value)
 
 const PathOfFile = Schema.String.pipe(
   Schema.pattern(pathOfFile, { description: "a path that starts with / and contains {file_id}" })
@@ -37,7 +39,11 @@ export type FieldName = typeof FieldName.Type
 
 const fieldName = (value: FieldName) => withDefault<FieldName, FieldName>(FieldName, () => value)
 
-const limit = (value: number) => withDefault(Schema.Int.pipe(Schema.positive()), () => value)
+const Count = Schema.Int.pipe(Schema.positive())
+
+const limit = (value: number) => withDefault(Count, () => value)
+
+const Seconds = Schema.Number.pipe(Schema.positive())
 
 /**
  * The paths of the calls, under the base URL. `{file_id}` is replaced by the id; the paths of a file must contain it.
@@ -194,8 +200,8 @@ export const Limits = Schema.Struct({
  * @internal
  */
 export const RateLimitRule = Schema.Struct({
-  requests: Schema.Int.pipe(Schema.positive()),
-  windowSeconds: Schema.Number.pipe(Schema.positive())
+  requests: Count,
+  windowSeconds: Seconds
 }).annotations({ identifier: "RateLimitRule" })
 
 const lowerCaseNames = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
@@ -229,7 +235,7 @@ export const ServiceProfile = Schema.Struct({
     () => standardProfile.download
   ),
   /** How long a URL lives if it does not say so itself, in seconds: 3 hours. */
-  urlLifetimeSeconds: withDefault(Schema.Number.pipe(Schema.positive()), () => standardProfile.urlLifetimeSeconds),
+  urlLifetimeSeconds: withDefault(Seconds, () => standardProfile.urlLifetimeSeconds),
   /**
    * The states of a file's record that prove that its content is there. In any other state but `failed`, such as
    * `pending`, only reading a byte of the content proves it: a record may exist before its content. Asked only after a

@@ -11,7 +11,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Subscribable from "effect/Subscribable"
-import { inOwnFiber } from "./base/fibers.js"
+import { inOwnFiber, lazily } from "./base/fibers.js"
 import { atLeastOne } from "./base/number.js"
 import { contextOf } from "./base/services.js"
 import * as Metrics from "./Metrics.js"
@@ -24,10 +24,10 @@ import { mapUnordered } from "./upload/mapUnordered.js"
 import * as Run from "./upload/run.js"
 import * as State from "./upload/runState.js"
 import type { UploadState } from "./upload/runState.js"
-import * as UploadVerification from "./upload/verification.js"
 import * as File from "./UploadedFile.js"
 import type { UploadedFile } from "./UploadedFile.js"
-import type { ContentDiffers, ContentUnverified, UploadError } from "./UploadError.js"
+import type { ContentDiffers, UploadError } from "./UploadError.js"
+import { ContentUnverified } from "./UploadError.js"
 import type { UploadEvent } from "./UploadEvent.js"
 import * as Options from "./UploadOptions.js"
 import type { UploadOptions } from "./UploadOptions.js"
@@ -192,12 +192,15 @@ export const uploadWithListener = (
     return inOwnFiber(uploadHere(source, options, counts))
   })
 
+/** Only who reads a file back needs it, and all that a download is. */
+const verification = /* #__PURE__ */ lazily(() => import("./upload/verification.js"), () => undefined)
+
 /**
  * Loads what an upload would load only when it needs it: where time is simulated, nobody waits for a disk.
  *
  * @internal
  */
-export const loaded: Effect.Effect<void> = Effect.ignore(Run.firstByte)
+export const loaded: Effect.Effect<void> = Effect.ignore(Effect.zip(Run.firstByte, verification))
 
 /**
  * Starts an upload and returns a handle to it. The upload ends with the scope.
@@ -375,7 +378,13 @@ export const readBack = (source: UploadSource) =>
   Effect.flatMap(
     upload,
     (file) =>
-      UploadVerification.run({ fileId: file.id, source, checksum: Option.fromNullable(file.sent.checksum) }).pipe(
+      Effect.mapError(
+        verification,
+        () => new ContentUnverified({ fileId: file.id, because: "ConnectionFailed", attempts: 0 })
+      ).pipe(
+        Effect.flatMap(({ run }) =>
+          run({ fileId: file.id, source, checksum: Option.fromNullable(file.sent.checksum) })
+        ),
         Effect.withSpan("Uploads.readBack", {
           captureStackTrace: false,
           attributes: { fileId: file.id, size: source.size }

@@ -7,7 +7,6 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { randomUUID } from "node:crypto"
 import * as LimitRate from "../options/limitRate.js"
-import * as Running from "./running.js"
 
 const off: LimitRate.LimitRate = { text: "off", entries: [{ from: 0, rate: Number.POSITIVE_INFINITY }] }
 
@@ -21,7 +20,8 @@ const keepUp = (command: string, first: LimitRate.LimitRate, limit: BandwidthLim
   Effect.gen(function*() {
     // nobody tells anything to a command that ends before
     yield* Effect.sleep("1 second")
-    const register = yield* Running.register
+    const { register: found } = yield* Effect.promise(() => import("./running.js"))
+    const register = yield* found
     const name = `${process.pid}-${randomUUID()}`
     let wanted = first
     const say = (rate: number) =>

@@ -1,5 +1,6 @@
 /** The lines of `--json`, from what they are about. */
 import type { ErrorKind } from "@stevedore/core/ErrorKind"
+import { FileRecord } from "@stevedore/core/FileRecord"
 import type { ListError } from "@stevedore/core/ListError"
 import type { UploadError } from "@stevedore/core/UploadError"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
@@ -13,7 +14,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { messageOf } from "./message.js"
-import * as Schemas from "./schemas.js"
+import type * as Schemas from "./schemas.js"
 import type { Job } from "./serviceSchemas.js"
 
 const seconds = (duration: Duration.Duration): number | null =>
@@ -115,13 +116,14 @@ export const downloaded = (
   }
 ): typeof Schemas.Downloaded.Type => ({ type: "downloaded", ...file, seconds: seconds(took) ?? 0 })
 
-const Done = Schema.Union(Schemas.Completed, Schemas.Downloaded)
-
 /** The line of a file that was moved. */
-export type Done = typeof Done.Type
+export type Done = typeof Schemas.Completed.Type | typeof Schemas.Downloaded.Type
+
+const encodeRecord = Schema.encodeSync(FileRecord)
 
 /** The line as it is printed: the record of the file with its fields where the service has them. */
-export const encodeDone = Schema.encodeSync(Done)
+export const encodeDone = (line: Done): typeof Schemas.Completed.Encoded | typeof Schemas.Downloaded.Encoded =>
+  line.type === "completed" ? { ...line, file: encodeRecord(line.file) } : line
 
 /** How far a job of `bulk` is, in the terms of the package that runs it. */
 export type JobStatus = Omit<typeof Job.Type, "type" | "name" | "left" | "calls" | "timeLeft"> & {

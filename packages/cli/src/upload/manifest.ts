@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 import { dirname } from "node:path"
 import * as JsonLines from "../files/jsonLines.js"
-import { UploadedFile } from "../print/schemas.js"
+import { UploadedFile } from "../print/uploadedFile.js"
 
 const Forgotten = Schema.Struct({ path: Schema.String, service: Schema.String, forgotten: Schema.Literal(true) })
 
