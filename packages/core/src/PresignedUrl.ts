@@ -130,6 +130,13 @@ export const located = (location: string, requestUrl: string): Option.Option<Pre
  * The same URL, assumed to expire at a time of the server's clock, unless it says itself when it expires. A date that is
  * none assumes nothing.
  *
+ * @example
+ * import { PresignedUrl } from "@stevedore/core"
+ * import { Option } from "effect"
+ *
+ * const url = PresignedUrl.fromString("https://bucket.test/key?token=secret")
+ * Option.map(url, PresignedUrl.endingBy(new Date("2030-01-01T03:00:00Z")))
+ *
  * @category combinators
  */
 export const endingBy: {
