@@ -200,7 +200,9 @@ const verification = /* #__PURE__ */ lazily(() => import("./upload/verification.
  *
  * @internal
  */
-export const loaded: Effect.Effect<void> = Effect.ignore(Effect.zip(Run.firstByte, verification))
+export const loaded: Effect.Effect<void> = /* #__PURE__ */ Effect.ignore(
+  /* #__PURE__ */ Effect.zip(Run.firstByte, verification)
+)
 
 /**
  * Starts an upload and returns a handle to it. The upload ends with the scope.
