@@ -64,7 +64,8 @@ const served = (isFlipped: (count: number) => boolean, before: (folder: string) 
       baseUrl,
       token,
       ledger: false,
-      retry: RetryPolicy.layer({ base: "1 millis", attempts: 6 }),
+      // each PUT of three is damaged, whosever: some meet it many times
+      retry: RetryPolicy.layer({ base: "1 millis", attempts: 30 }),
       profile: ServiceProfile.extend(ServiceProfile.standard, { limits: { minimumPartSize: 1 } }),
       allowInsecureHttp: true
     })
