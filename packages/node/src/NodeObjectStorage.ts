@@ -133,11 +133,7 @@ const answerWhileSending = (
       Effect.fork(
         Effect.interruptible(Effect.catchAllCause(send(connection, body, request), (why) => abandon(connection, why)))
       ),
-      (sending) =>
-        Effect.ensuring(
-          restore(connection.answered),
-          Effect.suspend(() => sending.unsafePoll() === null ? Fiber.interrupt(sending) : Effect.void)
-        )
+      (sending) => Effect.ensuring(restore(connection.answered), Fiber.interrupt(sending))
     )
   )
 

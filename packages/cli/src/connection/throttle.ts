@@ -20,8 +20,7 @@ const keepUp = (command: string, first: LimitRate.LimitRate, limit: BandwidthLim
   Effect.gen(function*() {
     // nobody tells anything to a command that ends before
     yield* Effect.sleep("1 second")
-    const { register: found } = yield* Effect.promise(() => import("./running.js"))
-    const register = yield* found
+    const register = yield* Effect.flatMap(Effect.promise(() => import("./running.js")), ({ register }) => register)
     const name = `${process.pid}-${randomUUID()}`
     let wanted = first
     const say = (rate: number) =>

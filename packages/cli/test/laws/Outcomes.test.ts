@@ -226,7 +226,7 @@ const encoding = fc.constantFrom<(text: string) => Uint8Array>(
 )
 
 describe("whatever a run was given has one outcome, and the exit code is 0 only if each is done or there", () => {
-  it.scoped("a directory that is taken away stops the upload of the files in it, in its own words", () =>
+  it.scopedLive("a directory that is taken away stops the upload of the files in it, in its own words", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()

@@ -165,11 +165,13 @@ export const complete = (state: State) =>
   fileId: string,
   listed: ListedParts | undefined
 ): Effect.Effect<FileRow, ServiceRefused.ServiceRefused> => {
-  const within = (turns: number): ReturnType<typeof attempt> =>
+  const within = (
+    turns: number
+  ): Effect.Effect<FileRow, Exclude<Effect.Effect.Error<ReturnType<typeof attempt>>, Busy>> =>
     Effect.catchTag(
       attempt(state, who, fileId, listed),
       "Busy",
-      (error) => turns === 0 ? Effect.fail(error) : Effect.zipRight(itsEnd(state, fileId), within(turns - 1))
+      () => turns === 0 ? busy() : Effect.zipRight(itsEnd(state, fileId), within(turns - 1))
     )
-  return within(state.terms.turns).pipe(Effect.catchTag("Busy", busy), answered, Effect.interruptible)
+  return Effect.interruptible(answered(within(state.terms.turns)))
 }

@@ -1,9 +1,8 @@
 /** What the steps of an upload share: the ports, and the options with their defaults. */
-import { timer } from "@stevedore/core/parts/timers"
 import type * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { constVoid } from "effect/Function"
+import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
 import type { Principal } from "../Authorize.js"
 import * as ServerMetrics from "../base/metrics.js"
@@ -62,26 +61,21 @@ export const timed = (store: FileStoreService): FileStoreService => {
 export const came = (state: FileState): Effect.Effect<void> =>
   Metric.increment(Metric.tagged(ServerMetrics.states, "state", state))
 
-/** A lease that is renewed while something runs, and not much longer than the store may take. */
+/** A lease that is renewed while something runs, for about as long as the store may take. */
 export const leased = <A, E>(
   { table, terms: { leaseMillis, storeTimeout } }: State,
   row: FileRow,
   owner: string,
   effect: Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
-  Effect.flatMap(timer, (after) => {
-    let cancel = constVoid
-    const renewed = (elapsed: number) => {
-      cancel = elapsed > Duration.toMillis(storeTimeout) ? constVoid : after(
-        Duration.millis(leaseMillis / 3),
-        Effect.suspend(() =>
-          Effect.map(
-            Effect.ignoreLogged(table.renew(row.id, owner, leaseMillis)),
-            () => renewed(elapsed + leaseMillis / 3)
-          )
-        )
+  Effect.acquireUseRelease(
+    Effect.fork(Effect.interruptible(
+      Effect.suspend(() => table.renew(row.id, owner, leaseMillis)).pipe(
+        Effect.ignoreLogged,
+        Effect.delay(Duration.millis(leaseMillis / 3)),
+        Effect.repeatN(Math.ceil(Duration.toMillis(storeTimeout) / (leaseMillis / 3)))
       )
-    }
-    renewed(0)
-    return Effect.ensuring(effect, Effect.sync(() => cancel()))
-  })
+    )),
+    () => effect,
+    Fiber.interrupt
+  )

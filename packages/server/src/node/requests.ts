@@ -73,6 +73,7 @@ const counted = ({ bytesIn, bytesOut, millis, route }: Ended) =>
     Metric.tagged(ServerMetrics.requestSeconds, "route", route).unsafeUpdate(millis / 1000, [])
     ServerMetrics.receivedBytes.unsafeUpdate(bytesIn, [])
     ServerMetrics.sentBytes.unsafeUpdate(bytesOut, [])
+    ServerMetrics.requestsInFlight.unsafeModify(-1, [])
   })
 
 /**
@@ -85,8 +86,6 @@ export const watched = (
   Effect.zipWith(Effect.runtime<never>(), FiberRef.get(FiberRef.currentMinimumLogLevel), (runtime, least) => {
     const hasLine = requestLog && LogLevel.lessThanEqual(least, LogLevel.Info)
     const sockets = new WeakMap<Socket, { readonly read: number; readonly written: number }>()
-    // of all servers of the process, as the gauge is
-    const moved = (change: 1 | -1) => Metric.incrementBy(ServerMetrics.requestsInFlight, change)
     return (app) =>
       Effect.gen(function*() {
         const asked = yield* HttpServerRequest.HttpServerRequest
@@ -94,7 +93,8 @@ export const watched = (
         const response = NodeHttpServerRequest.toServerResponse(asked)
         const id = yield* requestIdOf(header(request))
         const begun = yield* Clock.currentTimeMillis
-        yield* moved(1)
+        // of all servers of the process
+        ServerMetrics.requestsInFlight.unsafeModify(1, [])
         request.headers["x-request-id"] = id
         response.setHeader("x-request-id", id)
         const known: Known = { route: "other", tenant: undefined }
@@ -104,7 +104,7 @@ export const watched = (
             const what = { ...known, ...carried(sockets, socket), request, response, millis: now - begun }
             return Effect.zipRight(counted(what), hasLine ? line(what) : Effect.void)
           })
-          Runtime.runFork(runtime)(Effect.zipRight(moved(-1), ended))
+          Runtime.runFork(runtime)(ended)
         })
         // of the fiber: it is the request's own
         const named = (before: HashMap.HashMap<string, unknown>) => HashMap.set(before, "request_id", id)
