@@ -2,8 +2,8 @@
 //
 // How well the quick tests notice wrong code: mutants of a random sample are compiled in all at once, and chosen one by
 // one. It fails only where one survives that tests have learned to notice: those stand in learned.json.
-import { spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { parseArgs } from "node:util"
@@ -48,18 +48,36 @@ writeFileSync(`${folder}/sample.json`, JSON.stringify(sample))
 console.log(`${sample.length} of ${all.length} mutants, by seed ${seed}`)
 
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs")
+
+const said = `${folder}/said.txt`
+let endTests = () => false
+process.once("exit", () => endTests())
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1))
+
+/** How a run of tests ends; null if it does not in time. What it has started ends with it: a mutant may never do so. */
 const test = (variables: Readonly<Record<string, string>>, timeout: number, ...words: ReadonlyArray<string>) =>
-  spawnSync(
-    process.execPath,
-    [vitest, "run", "--config", "packages/bench/src/mutation/vitest.config.ts", "--silent", ...words],
-    { cwd: root, encoding: "utf8", env: { ...process.env, ...variables }, timeout, killSignal: "SIGKILL" }
-  )
+  new Promise<number | null>((resolve) => {
+    const output = openSync(said, "w")
+    const run = spawn(
+      process.execPath,
+      [vitest, "run", "--config", "packages/bench/src/mutation/vitest.config.ts", "--silent", ...words],
+      { cwd: root, env: { ...process.env, ...variables }, detached: true, stdio: ["ignore", output, output] }
+    )
+    endTests = () => run.pid !== undefined && process.kill(-run.pid, "SIGKILL")
+    const limit = setTimeout(endTests, timeout)
+    run.once("exit", (code) => {
+      endTests = () => false
+      clearTimeout(limit)
+      closeSync(output)
+      resolve(code)
+    })
+  })
 
 rmSync(reachedFile, { force: true })
 const report = `${folder}/report.json`
-const first = test({ MUTANTS_REACHED: reachedFile }, 1_800_000, "--reporter=json", `--outputFile=${report}`)
-if (first.status !== 0 || !existsSync(reachedFile)) {
-  console.log(`The tests fail with nothing changed:\n${first.stdout}${first.stderr}`)
+const first = await test({ MUTANTS_REACHED: reachedFile }, 1_800_000, "--reporter=json", `--outputFile=${report}`)
+if (first !== 0 || !existsSync(reachedFile)) {
+  console.log(`The tests fail with nothing changed:\n${readFileSync(said, "utf8")}`)
   process.exit(1)
 }
 
@@ -122,8 +140,7 @@ for (const [number, mutant] of sample.entries()) {
   const usual = files.reduce((sum, file) => sum + (took.get(file) ?? 0), 0)
   // one that hangs is noticed as well
   const isNoticed = files.length > 0 &&
-    test({ MUTANT: String(number) }, Math.round(30_000 + 4 * usual), "--bail=1", "--reporter=dot", ...files).status !==
-      0
+    await test({ MUTANT: String(number) }, Math.round(30_000 + 4 * usual), "--bail=1", "--reporter=dot", ...files) !== 0
   const isLost = !isNoticed && !isRefused(mutant)
   ends[isNoticed ? "noticed by tests" : isLost ? "not noticed" : "noticed by the compiler"]++
   if (!isLost) continue
