@@ -1,7 +1,7 @@
 /** Where the service is, with which token, and which dialect it speaks: from options and the environment. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as ServiceConfig from "@stevedore/core/ServiceConfig"
-import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import type { ServiceProfile } from "@stevedore/core/ServiceProfile"
 import * as NodeStevedore from "@stevedore/node/NodeStevedore"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -19,13 +19,15 @@ import * as Proxy from "./proxy.js"
 /** What was given on the command line. An option takes precedence over the environment variable. */
 export type ConnectionOptions = Accepted<typeof connection>
 
-const known: Readonly<Record<string, ServiceProfile.ServiceProfile>> = {
-  standard: ServiceProfile.standard,
-  dovetail: ServiceProfile.dovetail
-}
-
-// A misspelled field would otherwise count as omitted
-const decodeProfile = Schema.decode(Schema.parseJson(ServiceProfile.ServiceProfile), { onExcessProperty: "error" })
+// Loaded for who names one: its Schemas are a tenth of those that an upload loads
+const profiles = Effect.map(
+  Effect.promise(() => import("@stevedore/core/ServiceProfile")),
+  ({ ServiceProfile, dovetail, standard }) => ({
+    known: new Map([["standard", standard], ["dovetail", dovetail]]),
+    // a misspelled field would otherwise count as omitted
+    decode: Schema.decode(Schema.parseJson(ServiceProfile), { onExcessProperty: "error" })
+  })
+)
 
 // Never shows the content: it may be an encryption key, or the token if its file was given as the profile
 const expected = ({ message, path }: ParseResult.ArrayFormatterIssue): string =>
@@ -40,20 +42,21 @@ const isHelpful = ({ message }: ParseResult.ArrayFormatterIssue): boolean => !me
  */
 export const profile = (
   nameOrFile: string
-): Effect.Effect<ServiceProfile.ServiceProfile, InvalidInput, FileSystem.FileSystem> => {
-  const found = Object.hasOwn(known, nameOrFile) ? known[nameOrFile] : undefined
-  return found !== undefined ? Effect.succeed(found) : readFile("profile", nameOrFile).pipe(
-    Effect.mapError(({ input, problem }) =>
-      invalid(input, `${problem}: expected ${Object.keys(known).join(", ")} or a JSON file`)
-    ),
-    Effect.flatMap((text) =>
-      Effect.mapError(decodeProfile(text), (error) => {
-        const issues = ParseResult.ArrayFormatter.formatErrorSync(error).filter(isHelpful).map(expected)
-        return invalid("profile", `${nameOrFile} is not a profile: ${issues.join("; ")}`)
-      })
+): Effect.Effect<ServiceProfile, InvalidInput, FileSystem.FileSystem> =>
+  Effect.flatMap(profiles, ({ decode, known }) => {
+    const found = known.get(nameOrFile)
+    return found !== undefined ? Effect.succeed(found) : readFile("profile", nameOrFile).pipe(
+      Effect.mapError(({ input, problem }) =>
+        invalid(input, `${problem}: expected ${[...known.keys()].join(", ")} or a JSON file`)
+      ),
+      Effect.flatMap((text) =>
+        Effect.mapError(decode(text), (error) => {
+          const issues = ParseResult.ArrayFormatter.formatErrorSync(error).filter(isHelpful).map(expected)
+          return invalid("profile", `${nameOrFile} is not a profile: ${issues.join("; ")}`)
+        })
+      )
     )
-  )
-}
+  })
 
 const token = ({ input, path }: { readonly input: string; readonly path: string }) =>
   Effect.flatMap(readFile(input, path), (text) =>
