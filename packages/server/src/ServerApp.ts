@@ -17,6 +17,7 @@ import * as Option from "effect/Option"
 import type { Principal } from "./Authorize.js"
 import { Authorize } from "./Authorize.js"
 import * as ServerMetrics from "./base/metrics.js"
+import { ofEach } from "./base/ofEach.js"
 import { logged } from "./base/requestLog.js"
 import { prefixOf } from "./base/text.js"
 import type { FileStoreService } from "./FileStore.js"
@@ -419,6 +420,8 @@ const shared = (app: HttpApp.Default, origins: ReadonlyArray<string>): HttpApp.D
     ]
   })(app)
 
+const requests = ofEach((status) => Metric.tagged(ServerMetrics.requests, "status", status))
+
 /**
  * The service as an app, without its storage.
  *
@@ -443,7 +446,7 @@ export const make = (
     const app = yield* Router.make(state.prefix, routesOf(state), unknownPath)
     return Effect.tap(
       shared(app, options.origins ?? []),
-      ({ status }) => Metric.increment(Metric.tagged(ServerMetrics.requests, "status", String(status)))
+      ({ status }) => Metric.increment(requests(String(status)))
     )
   })
 

@@ -6,6 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
 import type { Principal } from "../Authorize.js"
 import * as ServerMetrics from "../base/metrics.js"
+import { ofEach } from "../base/ofEach.js"
 import type { FileStoreService } from "../FileStore.js"
 import type { FileRow, FileState, FileTableService, Quota } from "../FileTable.js"
 import type { HooksService } from "../Hooks.js"
@@ -37,14 +38,12 @@ export interface State {
   readonly underWay: Map<string, Deferred.Deferred<void>>
 }
 
+const storeSeconds = ofEach((operation) => Metric.tagged(ServerMetrics.storeSeconds, "operation", operation))
+
 /** The store, whose calls are measured. */
 export const timed = (store: FileStoreService): FileStoreService => {
   const measured = <A, E, R>(operation: string, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Metric.trackDurationWith(
-      call,
-      Metric.tagged(ServerMetrics.storeSeconds, "operation", operation),
-      Duration.toSeconds
-    )
+    Metric.trackDurationWith(call, storeSeconds(operation), Duration.toSeconds)
   return {
     ...store,
     createUpload: (...asked) => measured("create", store.createUpload(...asked)),
@@ -57,9 +56,10 @@ export const timed = (store: FileStoreService): FileStoreService => {
   }
 }
 
+const states = ofEach((state) => Metric.tagged(ServerMetrics.states, "state", state))
+
 /** Counts a file that has come into a state. */
-export const came = (state: FileState): Effect.Effect<void> =>
-  Metric.increment(Metric.tagged(ServerMetrics.states, "state", state))
+export const came = (state: FileState): Effect.Effect<void> => Metric.increment(states(state))
 
 /** A lease that is renewed while something runs, for about as long as the store may take. */
 export const leased = <A, E>(

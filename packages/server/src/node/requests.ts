@@ -14,6 +14,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { Observer } from "../Observer.js"
 import * as ServerMetrics from "../base/metrics.js"
+import { ofEach } from "../base/ofEach.js"
 import { requestIdOf, shownPath } from "../base/text.js"
 
 /** What the app finds out about a request. */
@@ -68,9 +69,11 @@ const line = ({ bytesIn, bytesOut, millis, request, response, tenant }: Ended) =
   )
 }
 
+const seconds = ofEach((route) => Metric.tagged(ServerMetrics.requestSeconds, "route", route))
+
 const counted = ({ bytesIn, bytesOut, millis, route }: Ended) =>
   Effect.sync(() => {
-    Metric.tagged(ServerMetrics.requestSeconds, "route", route).unsafeUpdate(millis / 1000, [])
+    seconds(route).unsafeUpdate(millis / 1000, [])
     ServerMetrics.receivedBytes.unsafeUpdate(bytesIn, [])
     ServerMetrics.sentBytes.unsafeUpdate(bytesOut, [])
     ServerMetrics.requestsInFlight.unsafeModify(-1, [])
