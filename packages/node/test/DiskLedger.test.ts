@@ -969,10 +969,14 @@ describe("the lock of an upload", () => {
         assert.isTrue(yield* isAlive(own))
         assert.isTrue(yield* isAlive({ pid: own.pid }))
         assert.isFalse(yield* isAlive({ ...own, startedAt: `${own.startedAt}0` }))
-        const stat = `${own.pid} (a) b) c) Z ${Array.from({ length: 30 }, (_, index) => index + 4).join(" ")}`
-        const zombies = yield* ProcessIdentity.make({ ...fs, readFileString: () => Effect.succeed(stat) })
-        assert.isFalse(yield* zombies.isAlive({ pid: own.pid }))
-        assert.deepStrictEqual(ProcessIdentity.parseStat(stat), Option.some({ state: "Z", ticks: "22" }))
+        const statIn = (state: string) =>
+          `${own.pid} (a) b) c) ${state} ${Array.from({ length: 30 }, (_, index) => index + 4).join(" ")}`
+        // as proc(5) has them
+        for (const state of ["R", "S", "D", "T", "t", "W", "K", "P", "I", "Z", "X", "x"]) {
+          const seen = yield* ProcessIdentity.make({ ...fs, readFileString: () => Effect.succeed(statIn(state)) })
+          assert.strictEqual(yield* seen.isAlive({ pid: own.pid }), !["Z", "X", "x"].includes(state), state)
+        }
+        assert.deepStrictEqual(ProcessIdentity.parseStat(statIn("Z")), Option.some({ state: "Z", ticks: "22" }))
         for (const text of ["", "1 (a)", "1 (a) S 1 2"]) assert.isTrue(Option.isNone(ProcessIdentity.parseStat(text)))
       }).pipe(Effect.provide(NodeContext.layer)))
   }

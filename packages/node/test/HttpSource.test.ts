@@ -111,6 +111,13 @@ describe("HttpSource", () => {
       assert.strictEqual(text, content)
     }))
 
+  it.effect("a file without bytes has none, whether its server refuses the range or answers with all of it", () =>
+    Effect.gen(function*() {
+      const refusing = yield* made(() => ({ status: 416, headers: { "content-range": "bytes */0" } }))
+      const whole = yield* made(() => ({ status: 200, headers: { "content-length": "0" } }))
+      assert.deepStrictEqual([refusing.size, whole.size], [0, 0])
+    }))
+
   const expired = "<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>"
   const quoting = `{"error":"no such signature: ${secret}, Authorization Bearer of-the-archive"}`
 

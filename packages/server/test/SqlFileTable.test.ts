@@ -55,6 +55,45 @@ describe("the table of files in a database", () => {
       assert.strictEqual((yield* Effect.flip(broken.open(newFile("b"))))._tag, "TableFailed")
     }).pipe(Effect.provide(database)))
 
+  it.scopedLive("says what it could not do, where a statement fails", () =>
+    Effect.gen(function*() {
+      // nobody has made its tables
+      const table = yield* SqlFileTable.make
+      const page = { limit: 1, direction: "asc", after: undefined } as const
+      const calls: {
+        readonly [Name in keyof FileTable.FileTableService]: Effect.Effect<unknown, FileTable.TableFailed>
+      } = {
+        open: table.open(newFile("a")),
+        opened: table.opened("a", "upload"),
+        find: table.find("acme", "a"),
+        claim: table.claim("acme", "a", "ann", 1),
+        renew: table.renew("a", "ann", 1),
+        release: table.release("a", "ann"),
+        settle: table.settle("a", "ann", { state: "finalized", etag: "e" }),
+        due: table.due("ann", 1, 1),
+        removed: table.removed("a", "ann"),
+        discard: table.discard("acme", "a"),
+        page: table.page("acme", page),
+        tenants: table.tenants,
+        measures: table.measures,
+        count: table.count("acme"),
+        ages: table.ages,
+        events: table.events(1, 1, FileTable.KINDS),
+        delivered: table.delivered("a/completed")
+      }
+      const said = yield* Effect.forEach(Object.values(calls), (call) =>
+        Effect.map(Effect.flip(call), ({ message, operation }) => {
+          assert.include(message, `cannot ${operation} (SQLITE_ERROR)`)
+          return operation
+        }))
+      assert.lengthOf(
+        new Set(said.filter((operation) =>
+          /^[a-z]+ .+/.test(operation)
+        )),
+        said.length
+      )
+    }).pipe(Effect.provide(database)))
+
   it.scopedLive("writes its log once for all that wait, and begins again for who comes later", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Array as Arr, FastCheck } from "effect"
+import { Array as Arr, FastCheck, Option } from "effect"
 import { stripVTControlCharacters } from "node:util"
 import { runs } from "../../../testing/test/support/runs.js"
 import { commands } from "../../src/line/commands.js"
 import * as Help from "../../src/line/help.js"
 import * as ManualPage from "../../src/line/manualPage.js"
+import { parse } from "../../src/line/parse.js"
 import * as RootHelp from "../../src/line/programHelp.js"
 import * as Command from "../../src/options/command.js"
 
@@ -58,6 +59,19 @@ describe("a page of the help", () => {
     for (const { args, name, options } of pages) {
       for (const { help, names } of [...args, ...options]) assert.isAbove(help.length, 10, `${name} ${names.join()}`)
     }
+  })
+})
+
+describe("the examples of a command", () => {
+  const examples = pages.flatMap((page) => page.examples.map((example) => ({ page, example })))
+
+  it("are there", () => assert.isAtLeast(examples.length, pages.length))
+
+  it.each(examples)("$example", ({ example, page }) => {
+    // what follows belongs to a shell
+    const [, words = ""] = /(?:^| )stevedore ([^|>;&]+)/.exec(example) ?? []
+    const { mistake, names } = parse(words.trim().split(/\s+/), [...page.options, ...RootHelp.options])
+    assert.deepStrictEqual([names[0], mistake], [page.name, Option.none()])
   })
 })
 

@@ -2,9 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { RequestRejected } from "@stevedore/core/ServiceError"
 import { SourceUnreadable } from "@stevedore/core/SourceError"
 import * as UploadProgress from "@stevedore/core/UploadProgress"
-import { Duration, Option, Schema } from "effect"
+import { Duration, Option, Schema, SchemaAST } from "effect"
 import * as Reports from "../../src/print/reports.js"
 import * as Schemas from "../../src/print/schemas.js"
+import * as Public from "../../src/Reports.js"
 
 const decode = Schema.decodeUnknownSync(Schemas.UploadReport, { onExcessProperty: "error" })
 
@@ -18,6 +19,16 @@ const file = {
 }
 
 describe("Reports", () => {
+  it.each(Object.entries(Public).filter(([, one]) => Schema.isSchema(one)))(
+    "%s has its name as a Schema",
+    (name, one) => {
+      assert.isTrue(
+        Schema.isSchema(one) &&
+          SchemaAST.getIdentifierAnnotation(one.ast).pipe(Option.exists((said) => said.endsWith(name)))
+      )
+    }
+  )
+
   it("a failure contains the error's tag, fields and message, and omits absent fields", () => {
     const error = new RequestRejected({
       operation: "initiateUpload",

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Core from "@stevedore/core"
-import { Arbitrary, Either, FastCheck, Pretty, Schema } from "effect"
+import { Arbitrary, Either, FastCheck, Option, Pretty, Schema, SchemaAST } from "effect"
 import { runs } from "../../../testing/test/support/runs.js"
 
 const isModule = (value: unknown): value is object =>
@@ -45,6 +45,14 @@ const states = schemas.filter(({ name }) =>
 describe("the public Schemas", () => {
   it("are found", () => {
     assert.isAbove(schemas.length, 80)
+  })
+
+  it("have names, or none", () => {
+    const named = schemas.filter(({ schema }) => Option.isSome(SchemaAST.getIdentifierAnnotation(schema.ast)))
+    assert.isAbove(named.length, 30)
+    for (const { name, schema } of named) {
+      assert.isTrue(Option.exists(SchemaAST.getIdentifierAnnotation(schema.ast), (one) => one !== ""), name)
+    }
   })
 
   it.each(schemas)("$name has an arbitrary, whose values are valid", ({ schema }) => {

@@ -3,6 +3,8 @@ import { Either } from "effect"
 import * as ObjectAnswer from "../../src/http/objectAnswer.js"
 import { make } from "../../src/ObjectStore.js"
 import { memory } from "../../src/parts/blobStore.js"
+import { EXPOSED } from "../../src/parts/storageCors.js"
+import { valued } from "../../src/storage/nativeChecksum.js"
 
 const modified = Date.parse("Sun, 06 Nov 1994 08:49:37 GMT")
 
@@ -17,6 +19,13 @@ const status = (headers: Readonly<Record<string, string>>) =>
     onLeft: ({ status }) => status,
     onRight: ({ status }) => status
   })
+
+describe("the checksum of a whole", () => {
+  it("is in a header that pages may read", () => {
+    const names = Object.keys(ObjectAnswer.checksumHeader(valued("NhCmhg==")))
+    assert.deepStrictEqual(names.filter((name) => EXPOSED.includes(name)), ["x-amz-checksum-crc32"])
+  })
+})
 
 describe("a read under conditions", () => {
   it.each<[Readonly<Record<string, string>>, number]>([

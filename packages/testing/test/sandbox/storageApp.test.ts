@@ -36,6 +36,12 @@ const signedGet = (fileId: string, method = "GET") =>
     expiresIn: 3600
   })
 
+/** What a page may read in any case, and what is for its browser. */
+const readable =
+  /^(?:access-control-.*|cache-control|content-(?:length|security-policy|type)|expires|last-modified|vary|x-content-type-options)$/
+
+const idOf = (url: string): string => /\/files\/([^?]+)/.exec(url)?.[1] ?? assert.fail(url)
+
 describe("StorageApp", () => {
   describe("PUT", () => {
     it.effect("responds with a quoted etag, the encryption header and the date", () =>
@@ -333,6 +339,22 @@ describe("StorageApp", () => {
         assert.notMatch((yield* exposed({ cors: { exposeEtag: false } })) ?? "", /\bETag\b/)
         assert.isUndefined(yield* exposed({ cors: false }))
       }))
+
+    it.effect("lets a page read every header of an answer to a PUT and a GET", () =>
+      Effect.gen(function*() {
+        const page = { origin: "https://page.test" }
+        const { url } = yield* Calls.initiate(5)
+        const answers = [
+          yield* Calls.put(url, hello, { ...Calls.ENCRYPTION, ...page }),
+          yield* Calls.storage("GET", yield* signedGet(idOf(url)), { headers: { ...page, range: "bytes=1-2" } })
+        ]
+        assert.deepStrictEqual(answers.map(({ status }) => status), [200, 206])
+        for (const { headers } of answers) {
+          const shown = (headers["access-control-expose-headers"] ?? "").toLowerCase().split(/, */)
+          const others = Object.keys(headers).filter((name) => !readable.test(name) && !shown.includes(name))
+          assert.deepStrictEqual(others, [])
+        }
+      }).pipe(Effect.provide(sandbox())))
 
     it.effect("allows pages to read an error response too", () =>
       Effect.gen(function*() {
