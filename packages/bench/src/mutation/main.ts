@@ -1,6 +1,6 @@
 // npm run mutate -- --seed N --mutants N --minutes N
 //
-// How well the quick tests notice wrong code: mutants of a random sample are compiled in all at once, and chosen one by
+// How well the tests of one process notice wrong code: mutants of a random sample are compiled in all at once, and chosen one by
 // one. It fails only where one survives that tests have learned to notice: those stand in learned.json.
 import { spawn } from "node:child_process"
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -130,7 +130,13 @@ const isRefused = ({ end, file, instead, start }: Mutant): boolean => {
 }
 
 const survivors: Array<Mutant> = []
-const ends = { "noticed by tests": 0, "noticed by the compiler": 0, "not noticed": 0, "not tried for lack of time": 0 }
+const ends = {
+  "noticed by tests": 0,
+  "noticed by the compiler": 0,
+  "not noticed by tests that reach it": 0,
+  "reached only by tests with browsers, servers or programs, if by any": 0,
+  "not tried for lack of time": 0
+}
 for (const [number, mutant] of sample.entries()) {
   if (performance.now() > deadline) {
     ends["not tried for lack of time"]++
@@ -142,7 +148,15 @@ for (const [number, mutant] of sample.entries()) {
   const isNoticed = files.length > 0 &&
     await test({ MUTANT: String(number) }, Math.round(30_000 + 4 * usual), "--bail=1", "--reporter=dot", ...files) !== 0
   const isLost = !isNoticed && !isRefused(mutant)
-  ends[isNoticed ? "noticed by tests" : isLost ? "not noticed" : "noticed by the compiler"]++
+  ends[
+    isNoticed
+      ? "noticed by tests"
+      : !isLost
+      ? "noticed by the compiler"
+      : files.length > 0
+      ? "not noticed by tests that reach it"
+      : "reached only by tests with browsers, servers or programs, if by any"
+  ]++
   if (!isLost) continue
   survivors.push(mutant)
   const { file, instead, line, text } = mutant
@@ -150,8 +164,11 @@ for (const [number, mutant] of sample.entries()) {
   console.log(`${file}:${line}: ${short(text)} -> ${short(instead)} (${files.length} files reach it)`)
 }
 for (const [end, count] of Object.entries(ends)) console.log(`${String(count).padStart(5)}  ${end}`)
-const tried = sample.length - ends["not tried for lack of time"]
-console.log(`${(100 * (tried - survivors.length) / tried).toFixed(0)} % noticed`)
+const byTests = ends["noticed by tests"]
+const byAll = byTests + ends["noticed by the compiler"]
+const reached = byAll + ends["not noticed by tests that reach it"]
+const percent = (part: number) => (100 * part / reached).toFixed(0)
+console.log(`of ${reached}, ${percent(byTests)} % are noticed by tests, ${percent(byAll)} % with the compiler`)
 const again = survivors.filter(isLearned)
 for (const { file, line } of again) console.log(`${file}:${line}: this one tests had learned to notice`)
 process.exitCode = again.length === 0 ? 0 : 1
