@@ -520,6 +520,16 @@ describe("a response in a content coding that was not asked for", () => {
         })
     ))
 
+  it.live("is invalid if its end is missing, also where what came of it can be read", () => {
+    // as much as makes a decoder give what it has before it comes to the end
+    const spaces = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index * 7919 % 31 < 15 ? 0x20 : 0x0a))
+    const whole = gzipSync(Buffer.concat([text({ data: file }), spaces]))
+    return withResponse(
+      () => coded(whole.subarray(0, -8), "gzip"),
+      () => Effect.map(Effect.flip(theFile), ({ _tag }) => assert.strictEqual(_tag, "InvalidResponse"))
+    )
+  })
+
   it.live.each(["br", "zstd", "compress", "gzip, br"])(
     "is named if it cannot be undone: %s",
     (coding) =>
