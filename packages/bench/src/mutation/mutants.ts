@@ -123,13 +123,16 @@ export const sampleOf = <A>(all: ReadonlyArray<A>, count: number, seed: number):
   return Array.from({ length: Math.min(count, left.length) }, () => left.splice(draw(left.length), 1)).flat()
 }
 
-/** The text of a file with all its mutants in it: the one of a number takes effect where that number is chosen. */
+/**
+ * The text of a file with all its mutants in it: the one of a number takes effect where that number is chosen, and none in
+ * a worker of its own.
+ */
 export const compiledIn = (text: string, mutants: ReadonlyArray<readonly [number: number, mutant: Mutant]>): string =>
   [...mutants].sort(([, one], [, other]) => other.start - one.start).reduce((changed, [number, mutant]) => {
     const { end, instead, kind, start } = mutant
     const here = changed.slice(start, end)
     const both = kind === "statement"
-      ? `if (!globalThis.isMutated(${number})) { ${here} }`
-      : `(globalThis.isMutated(${number}) ? (${instead}) : (${here}))`
+      ? `if (!globalThis.isMutated?.(${number})) { ${here} }`
+      : `(globalThis.isMutated?.(${number}) ? (${instead}) : (${here}))`
     return changed.slice(0, start) + both + changed.slice(end)
   }, text)

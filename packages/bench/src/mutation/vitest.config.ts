@@ -22,7 +22,7 @@ const setup = `${root}/packages/bench/src/mutation/setup.ts`
 /** The projects whose tests change what they load, and which of their files are quick enough. */
 const ofOneProcess: Readonly<Record<string, { readonly include?: Array<string> }>> = {
   unit: {},
-  slow: {},
+  slow: { include: ["packages/*/test/slow/**/*.test.ts"] },
   "cli/integration": {
     include: [
       "test/integration/{CommandLine,Doctor,Globbed,Habits,Importing,ListItems,Settings,UrlSource,WriteProfile}.test.ts"
