@@ -235,6 +235,8 @@ describe("Lists", () => {
           assert.include(error.message, reason)
           assert.strictEqual(requests, 0)
         }
+        const within = yield* refused(own.untyped({ range: { from: "1" } }))
+        assert.deepInclude(within.error, { _tag: "InvalidListOption", option: "range.from" })
         const queries = yield* sent(
           Stream.runDrain(own({ since: undefined, ids: ["a"], range: { from: 1n } }))
         )

@@ -7,7 +7,7 @@ import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import { Effect, Either, Layer, Option, Redacted } from "effect"
 import * as Checks from "../../src/diagnosis/checks.js"
 import * as Cors from "../../src/diagnosis/cors.js"
-import type { CheckId, Found } from "../../src/diagnosis/trial.js"
+import { type CheckId, checkIds, type Found } from "../../src/diagnosis/trial.js"
 
 const found = (more: Partial<Found> = {}): Found => ({
   service: {
@@ -97,6 +97,12 @@ describe("the checks of a diagnosis", () => {
       assert.match(words(yield* run("throughput", file(11_000_000_000))), /11\.0 GB, but the limit is 10\.0 GB/)
       assert.match(words(yield* run("throughput", file(100_000_000))), /a\.mp4 takes about 16m 40s/)
     }))
+
+  it("are those that there are names of, each with a title of its own", () => {
+    const checks = Checks.all(nothing)
+    assert.deepStrictEqual(checks.map(({ id }) => id), [...checkIds])
+    assert.lengthOf(new Set(checks.map(({ title }) => title).filter((title) => title !== "")), checks.length)
+  })
 
   it("evaluate a preflight response as a browser does", () => {
     const asked = { origin: "https://app.example", method: "PUT", headers: ["content-type", "x-amz-a"] }

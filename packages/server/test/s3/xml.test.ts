@@ -6,10 +6,10 @@ describe("the XML of S3", () => {
   it("is elements and text, with the five entities and numbers of characters", () => {
     const root = Either.getOrThrow(S3Xml.parse(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<R xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Empty/>" +
-        "<Key>a&amp;b &#60;&#x1f6a2;&quot;</Key><Part><Size>1</Size></Part><Part><Size>2</Size></Part></R>\n"
+        "<Key>a&amp;b &#60;&#x1f6a2;&#x10ffff;&quot;</Key><Part><Size>1</Size></Part><Part><Size>2</Size></Part></R>\n"
     ))
     assert.strictEqual(root.name, "R")
-    assert.strictEqual(S3Xml.text(root, "Key"), "a&b <\u{1f6a2}\"")
+    assert.strictEqual(S3Xml.text(root, "Key"), "a&b <\u{1f6a2}\u{10ffff}\"")
     assert.strictEqual(S3Xml.text(root, "Empty"), "")
     assert.isUndefined(S3Xml.text(root, "None"))
     assert.deepStrictEqual(S3Xml.all(root, "Part").map((part) => S3Xml.text(part, "Size")), ["1", "2"])
