@@ -1,6 +1,6 @@
 // npm run mutate -- --seed N --mutants N --minutes N
 //
-// How well the tests of one process notice wrong code: mutants of a random sample are compiled in all at once, and chosen one by
+// How well the quick tests notice wrong code: mutants of a random sample are compiled in all at once, and chosen one by
 // one. It fails only where one survives that tests have learned to notice: those stand in learned.json.
 import { spawn } from "node:child_process"
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -134,7 +134,7 @@ const ends = {
   "noticed by tests": 0,
   "noticed by the compiler": 0,
   "not noticed by tests that reach it": 0,
-  "reached only by tests with browsers, servers or programs, if by any": 0,
+  "reached by the wider suites only, if at all": 0,
   "not tried for lack of time": 0
 }
 for (const [number, mutant] of sample.entries()) {
@@ -155,7 +155,7 @@ for (const [number, mutant] of sample.entries()) {
       ? "noticed by the compiler"
       : files.length > 0
       ? "not noticed by tests that reach it"
-      : "reached only by tests with browsers, servers or programs, if by any"
+      : "reached by the wider suites only, if at all"
   ]++
   if (!isLost) continue
   survivors.push(mutant)

@@ -19,17 +19,6 @@ const mutations = {
 
 const setup = `${root}/packages/bench/src/mutation/setup.ts`
 
-/** The projects whose tests change what they load, and which of their files are quick enough. */
-const ofOneProcess: Readonly<Record<string, { readonly include?: Array<string> }>> = {
-  unit: {},
-  slow: { include: ["packages/*/test/slow/**/*.test.ts"] },
-  "cli/integration": {
-    include: [
-      "test/integration/{CommandLine,Doctor,Globbed,Habits,Importing,ListItems,Settings,UrlSource,WriteProfile}.test.ts"
-    ]
-  }
-}
-
 export default {
   ...config,
   root,
@@ -38,9 +27,10 @@ export default {
     // While it is found out which files reach what, each loads all of it: what a module does when it is loaded would be counted
     // for the first one only.
     poolOptions: { forks: { ...config.test?.poolOptions?.forks, isolate: process.env["MUTANT"] === undefined } },
-    projects: Object.entries(ofOneProcess).map(([name, changes]) => {
-      const project = projects.find(({ test }) => test?.name === name)
-      return { ...project, plugins: [mutations], test: { ...project?.test, ...changes, setupFiles: [setup] } }
-    })
+    projects: projects.filter(({ test }) => test?.name === "unit").map((project) => ({
+      ...project,
+      plugins: [mutations],
+      test: { ...project.test, setupFiles: [setup] }
+    }))
   }
 }
