@@ -16,8 +16,8 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type { Principal } from "./Authorize.js"
 import { Authorize } from "./Authorize.js"
+import { memoized } from "./base/memoized.js"
 import * as ServerMetrics from "./base/metrics.js"
-import { ofEach } from "./base/ofEach.js"
 import { logged } from "./base/requestLog.js"
 import { prefixOf } from "./base/text.js"
 import type { FileStoreService } from "./FileStore.js"
@@ -420,7 +420,7 @@ const shared = (app: HttpApp.Default, origins: ReadonlyArray<string>): HttpApp.D
     ]
   })(app)
 
-const requests = ofEach((status) => Metric.tagged(ServerMetrics.requests, "status", status))
+const requests = memoized((status) => Metric.tagged(ServerMetrics.requests, "status", status))
 
 /**
  * The service as an app, without its storage.

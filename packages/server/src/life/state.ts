@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
 import type { Principal } from "../Authorize.js"
+import { memoized } from "../base/memoized.js"
 import * as ServerMetrics from "../base/metrics.js"
-import { ofEach } from "../base/ofEach.js"
 import type { FileStoreService } from "../FileStore.js"
 import type { FileRow, FileState, FileTableService, Quota } from "../FileTable.js"
 import type { HooksService } from "../Hooks.js"
@@ -38,7 +38,7 @@ export interface State {
   readonly underWay: Map<string, Deferred.Deferred<void>>
 }
 
-const storeSeconds = ofEach((operation) => Metric.tagged(ServerMetrics.storeSeconds, "operation", operation))
+const storeSeconds = memoized((operation) => Metric.tagged(ServerMetrics.storeSeconds, "operation", operation))
 
 /** The store, whose calls are measured. */
 export const timed = (store: FileStoreService): FileStoreService => {
@@ -56,7 +56,7 @@ export const timed = (store: FileStoreService): FileStoreService => {
   }
 }
 
-const states = ofEach((state) => Metric.tagged(ServerMetrics.states, "state", state))
+const states = memoized((state) => Metric.tagged(ServerMetrics.states, "state", state))
 
 /** Counts a file that has come into a state. */
 export const came = (state: FileState): Effect.Effect<void> => Metric.increment(states(state))

@@ -14,7 +14,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { Observer } from "../Observer.js"
 import * as ServerMetrics from "../base/metrics.js"
-import { ofEach } from "../base/ofEach.js"
+import { memoized } from "../base/memoized.js"
 import { requestIdOf, shownPath } from "../base/text.js"
 
 /** What the app finds out about a request. */
@@ -69,7 +69,7 @@ const line = ({ bytesIn, bytesOut, millis, request, response, tenant }: Ended) =
   )
 }
 
-const seconds = ofEach((route) => Metric.tagged(ServerMetrics.requestSeconds, "route", route))
+const seconds = memoized((route) => Metric.tagged(ServerMetrics.requestSeconds, "route", route))
 
 const counted = ({ bytesIn, bytesOut, millis, route }: Ended) =>
   Effect.sync(() => {
